@@ -1,0 +1,1 @@
+"""Benchmarks: frame-rate budgets, latency and solver quality."""

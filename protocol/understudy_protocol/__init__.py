@@ -1,0 +1,1 @@
+"""The understudy wire protocol."""

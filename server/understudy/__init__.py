@@ -1,0 +1,3 @@
+"""understudy: a real-time motion-retargeting server."""
+
+__version__ = "0.1.0"
