@@ -1,0 +1,25 @@
+"""How every hot loop of the project is compiled: one decorator, one set of options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba as nb
+
+# Reordering and fused operations are allowed; NaN and infinity keep their meaning, because bad
+# input must be seen and refused rather than optimised away.
+_FAST = {"contract", "reassoc", "arcp", "nsz"}
+
+
+def kernel(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile a function for exactly `signature`; it releases the GIL and is cached on disk.
+
+    An explicit signature compiles at import (or loads from the cache) and refuses any other array at
+    once; a lazy one would recompile in mid-stream for a read-only or strided array.
+    """
+    # numba's decorator is untyped here: the signature string is the kernel's type.
+    compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = nb.njit(  # type: ignore[assignment]
+        signature, cache=True, nogil=True, error_model="numpy", fastmath=_FAST
+    )
+    return compiled
