@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class UnderstudyError(Exception):
-    """A mistake in what a user gave us: one line naming the thing, its value and what is allowed."""
+    """A mistake in what a user gave us: one line: the thing, its value, what is allowed."""

@@ -15,11 +15,10 @@ _FAST = {"contract", "reassoc", "arcp", "nsz"}
 def kernel(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Compile a function for exactly `signature`; it releases the GIL and is cached on disk.
 
-    An explicit signature compiles at import (or loads from the cache) and refuses any other array at
-    once; a lazy one would recompile in mid-stream for a read-only or strided array.
+    An explicit signature compiles at import (or loads from the cache) and refuses any other array
+    at once; a lazy one would recompile in mid-stream for a read-only or strided array.
     """
-    # numba's decorator is untyped here: the signature string is the kernel's type.
-    compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = nb.njit(  # type: ignore[assignment]
+    compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = nb.njit(
         signature, cache=True, nogil=True, error_model="numpy", fastmath=_FAST
     )
     return compiled

@@ -31,7 +31,7 @@ def multiply(a: FloatArray, b: FloatArray) -> FloatArray:
 
 def conjugate(q: FloatArray) -> FloatArray:
     """The inverse of a unit quaternion."""
-    return q * np.array([-1.0, -1.0, -1.0, 1.0])
+    return np.asarray(q * np.array([-1.0, -1.0, -1.0, 1.0]), dtype=np.float64)
 
 
 def normalise(q: FloatArray) -> FloatArray:
@@ -127,7 +127,7 @@ def from_matrix(rotation: FloatArray) -> FloatArray:
 
 
 def slerp(a: FloatArray, b: FloatArray, fraction: float | FloatArray) -> FloatArray:
-    """The shorter way from `a` to `b` on the rotation group; `fraction` has one value a quaternion."""
+    """The shorter way from `a` to `b` on the rotation group, `fraction` (one a quaternion) of it."""
     f = np.asarray(fraction, dtype=np.float64)[..., None]
     return multiply(a, exp(f * log(multiply(conjugate(a), b))))
 
