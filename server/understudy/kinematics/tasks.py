@@ -10,7 +10,7 @@ import numpy as np
 
 from understudy.kinematics.rotations import IDENTITY_XYZW
 from understudy.kinematics.skeleton import Skeleton
-from understudy.kinematics.types import FloatArray, IntArray
+from understudy.kinematics.types import FloatArray
 
 NO_BASE: Final = -1
 
@@ -37,46 +37,80 @@ class Effector:
     softness_m2: float = 1e-6
 
 
-@dataclass(slots=True, eq=False)
 class Targets:
     """One frame's goals for a character; allocated once and overwritten in every frame.
 
     For n joints, k effectors and c contact points: `root` (3,) m, where the root joint should be;
     `rotations_xyzw` (n, 4), the performer's posture in the character's axes; `points` (k, 3) m,
     the effectors' points in their joints' frames; `positions` (k, 3) m and `orientations_xyzw`
-    (k, 4), their goals in the world; `strengths` (k,) from 0 (ignored) to 1; `contacts` (c,) from 0
-    (free) to 1 (planted); `base` (1,), the effector that is held to its goal exactly by moving the
-    whole body, or NO_BASE; `base_hold` (1,), how much of that is done, 0 to 1; `jump` (1,), 1 when
-    this frame does not continue the last one, so that no velocity may be read from the difference.
+    (k, 4), their goals in the world; `strengths` (k,) from 0 (ignored) to 1; `contacts` (c,) from
+    0 (free) to 1 (planted).
+
+    The named arrays are views of `head` and `goals`, which the compiled code takes whole: a call
+    pays for each array it is given.
     """
 
-    root: FloatArray
-    rotations_xyzw: FloatArray
-    points: FloatArray
-    positions: FloatArray
-    orientations_xyzw: FloatArray
-    strengths: FloatArray
-    contacts: FloatArray
-    base: IntArray
-    base_hold: FloatArray
-    jump: IntArray
+    __slots__ = (
+        "contacts",
+        "goals",
+        "head",
+        "orientations_xyzw",
+        "points",
+        "positions",
+        "root",
+        "rotations_xyzw",
+        "strengths",
+    )
+
+    def __init__(self, joint_count: int, effector_count: int, contact_count: int = 0) -> None:
+        self.head: FloatArray = np.zeros(6)
+        self.goals: FloatArray = np.zeros((effector_count, 11))
+        self.rotations_xyzw: FloatArray = np.tile(IDENTITY_XYZW, (joint_count, 1))
+        self.contacts: FloatArray = np.zeros(contact_count)
+        self.root: FloatArray = self.head[0:3]
+        self.points: FloatArray = self.goals[:, 0:3]
+        self.positions: FloatArray = self.goals[:, 3:6]
+        self.orientations_xyzw: FloatArray = self.goals[:, 6:10]
+        self.strengths: FloatArray = self.goals[:, 10]
+        self.orientations_xyzw[:] = IDENTITY_XYZW
+        self.strengths[:] = 1.0
+        self.base = NO_BASE
+        self.jump = True
 
     @classmethod
     def allocate(
         cls, skeleton: Skeleton, effectors: Sequence[Effector], contact_count: int = 0
     ) -> Targets:
-        """Targets at the rest pose: goals at the world's origin, every effector at full strength."""
-        count = len(effectors)
+        """Targets at the rest pose, goals at the world's origin, every effector at full strength."""
+        targets = cls(len(skeleton), len(effectors), contact_count)
         rest = skeleton.rest_pose()
-        return cls(
-            root=rest.root,
-            rotations_xyzw=rest.rotations_xyzw,
-            points=np.zeros((count, 3)),
-            positions=np.zeros((count, 3)),
-            orientations_xyzw=np.tile(IDENTITY_XYZW, (count, 1)),
-            strengths=np.ones(count),
-            contacts=np.zeros(contact_count),
-            base=np.full(1, NO_BASE, np.int64),
-            base_hold=np.zeros(1),
-            jump=np.ones(1, np.int64),
-        )
+        targets.root[:] = rest.root
+        targets.rotations_xyzw[:] = rest.rotations_xyzw
+        return targets
+
+    @property
+    def base(self) -> int:
+        """The effector held to its goal by moving the whole body, or NO_BASE."""
+        return int(self.head[3])
+
+    @base.setter
+    def base(self, effector: int) -> None:
+        self.head[3] = effector
+
+    @property
+    def base_hold(self) -> float:
+        """How much of the base's error is taken away by moving the body, 0 to 1."""
+        return float(self.head[4])
+
+    @base_hold.setter
+    def base_hold(self, hold: float) -> None:
+        self.head[4] = hold
+
+    @property
+    def jump(self) -> bool:
+        """Whether this frame does not continue the last, so that no velocity may be read from it."""
+        return bool(self.head[5])
+
+    @jump.setter
+    def jump(self, jump: bool) -> None:
+        self.head[5] = jump

@@ -1,0 +1,1 @@
+"""Compiled solvers: one call a frame, one shared core."""
