@@ -19,7 +19,15 @@ from understudy_protocol.limits import (
 from understudy_protocol.messages import EventMessage, PoseMessage, Scalar
 from understudy_protocol.names import check_name, check_text, describe
 from understudy_protocol.topics import Buffer
-from understudy_protocol.wire import Fields, float_bytes, pack, real, whole
+from understudy_protocol.wire import (
+    Fields,
+    float_array,
+    pack,
+    real,
+    rows_bytes,
+    vector_bytes,
+    whole,
+)
 
 
 def encode_pose(pose: PoseMessage) -> bytes:
@@ -34,8 +42,8 @@ def encode_pose(pose: PoseMessage) -> bytes:
         "seq": whole("pose", "seq", pose.seq, 0, MAX_U64),
         "skeleton": whole("pose", "skeleton", pose.skeleton_id, 0, MAX_U32),
         "source_seq": whole("pose", "source_seq", pose.source_seq, 0, MAX_U64),
-        "root": float_bytes("pose", "root", pose.root, 3, 1, 0),
-        "rot": float_bytes("pose", "rot", pose.rotations_xyzw, 4, 1, MAX_JOINTS),
+        "root": vector_bytes("pose", "root", pose.root, 3),
+        "rot": rows_bytes("pose", "rot", pose.rotations_xyzw, 4, 1, MAX_JOINTS),
         "contacts": contacts,
         "residual": real("pose", "residual", pose.residual_m, 0.0, MAX_MAGNITUDE),
         "status": whole("pose", "status", pose.status, 0, MAX_U32),
@@ -45,9 +53,8 @@ def encode_pose(pose: PoseMessage) -> bytes:
         "delay": whole("pose", "delay", pose.delay_ns, 0, MAX_I64),
     }
     if pose.angles_rad is not None:
-        fields["angles"] = float_bytes(
-            "pose", "angles", pose.angles_rad.reshape(-1, 1), 1, 0, MAX_JOINTS
-        )
+        angles = float_array("pose", "angles", pose.angles_rad)
+        fields["angles"] = rows_bytes("pose", "angles", angles[..., None], 1, 0, MAX_JOINTS)
     return pack("pose", fields)
 
 

@@ -22,9 +22,16 @@ from understudy_protocol.limits import (
 from understudy_protocol.messages import FIXED, HINGE, Floats, Marker, SkeletonMessage
 from understudy_protocol.names import check_name
 from understudy_protocol.topics import Buffer
-from understudy_protocol.wire import F32, Fields, check_numbers, float_array, float_bytes
-
-from understudy_protocol.wire import pack, whole  # isort: skip
+from understudy_protocol.wire import (
+    F32,
+    Fields,
+    check_numbers,
+    float_array,
+    pack,
+    rows_bytes,
+    vector_bytes,
+    whole,
+)
 
 
 def skeleton_id(skeleton: SkeletonMessage) -> int:
@@ -46,22 +53,22 @@ def encode_skeleton(skeleton: SkeletonMessage) -> bytes:
         "id": skeleton.id,
         "joints": list(skeleton.joints),
         "parents": np.asarray(skeleton.parents).astype("<i2").tobytes(),
-        "offsets": float_bytes("skeleton", "offsets", skeleton.offsets, 3, n, n),
-        "rest": float_bytes("skeleton", "rest", skeleton.rest_xyzw, 4, n, n),
+        "offsets": rows_bytes("skeleton", "offsets", skeleton.offsets, 3, n, n),
+        "rest": rows_bytes("skeleton", "rest", skeleton.rest_xyzw, 4, n, n),
         "kinds": np.asarray(skeleton.kinds).astype("u1").tobytes(),
     }
     if skeleton.axes is not None:
-        fields["axes"] = float_bytes("skeleton", "axes", skeleton.axes, 3, n, n)
+        fields["axes"] = rows_bytes("skeleton", "axes", skeleton.axes, 3, n, n)
     if skeleton.limits_rad is not None:
         fields["limits"] = np.asarray(skeleton.limits_rad).astype(F32).tobytes()
     if skeleton.tips is not None:
-        fields["tips"] = float_bytes("skeleton", "tips", skeleton.tips, 3, n, n)
+        fields["tips"] = rows_bytes("skeleton", "tips", skeleton.tips, 3, n, n)
     if skeleton.markers:
         fields["markers"] = [
             {
                 "name": marker.name,
                 "joint": marker.joint,
-                "offset": float_bytes("marker", "offset", marker.offset, 3, 1, 0),
+                "offset": vector_bytes("marker", "offset", marker.offset, 3),
             }
             for marker in skeleton.markers
         ]

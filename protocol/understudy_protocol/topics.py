@@ -55,10 +55,8 @@ def split_topic(topic_bytes: bytes) -> tuple[str, Kind]:
         )
     kind = _BY_BYTES.get(kind_bytes)
     if kind is None:
-        raise ProtocolError(
-            "unknown-kind", f"kind {describe(kind_bytes.decode('utf-8', 'replace'))} of a topic;"
-            f" allowed: {', '.join(KINDS)}",
-        )  # fmt: skip
+        word = describe(kind_bytes.decode("utf-8", "replace"))
+        raise ProtocolError("unknown-kind", f"kind {word} in a topic; allowed: {', '.join(KINDS)}")
     try:
         name = name_bytes.decode()
     except UnicodeDecodeError:

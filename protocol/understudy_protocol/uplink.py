@@ -20,9 +20,18 @@ from understudy_protocol.limits import (
 from understudy_protocol.messages import Floats, FrameMessage, GoalMessage
 from understudy_protocol.names import check_name
 from understudy_protocol.topics import Buffer
-from understudy_protocol.wire import F32, Fields, Float32s, check_numbers, float_array, float_bytes
-
-from understudy_protocol.wire import pack, real, whole  # isort: skip
+from understudy_protocol.wire import (
+    F32,
+    Fields,
+    Float32s,
+    check_numbers,
+    float_array,
+    pack,
+    real,
+    rows_bytes,
+    vector_bytes,
+    whole,
+)
 
 
 def encode_frame(frame: FrameMessage) -> bytes:
@@ -32,8 +41,8 @@ def encode_frame(frame: FrameMessage) -> bytes:
         "seq": whole("frame", "seq", frame.seq, 0, MAX_U64),
         "t_capture": whole("frame", "t_capture", frame.capture_ns, MIN_I64, MAX_I64),
         "skeleton": whole("frame", "skeleton", frame.skeleton_id, 0, MAX_U32),
-        "root": float_bytes("frame", "root", frame.root, 3, 1, 0),
-        "rot": float_bytes("frame", "rot", frame.rotations_xyzw, 4, 1, MAX_JOINTS),
+        "root": vector_bytes("frame", "root", frame.root, 3),
+        "rot": rows_bytes("frame", "rot", frame.rotations_xyzw, 4, 1, MAX_JOINTS),
     }
     if frame.points is not None:
         fields["points"] = _points_bytes(frame.points)
@@ -89,11 +98,11 @@ def encode_goal(goal: GoalMessage) -> bytes:
         "release": bool(goal.release),
     }
     if goal.position is not None:
-        fields["pos"] = float_bytes("goal", "pos", goal.position, 3, 1, 0)
+        fields["pos"] = vector_bytes("goal", "pos", goal.position, 3)
     elif not goal.release:
         raise ProtocolError("missing-field", "goal: 'pos' is missing; only a release has none")
     if goal.orientation_xyzw is not None:
-        fields["rot"] = float_bytes("goal", "rot", goal.orientation_xyzw, 4, 1, 0)
+        fields["rot"] = vector_bytes("goal", "rot", goal.orientation_xyzw, 4)
         _check_unit(float_array("goal", "rot", goal.orientation_xyzw))
     return pack("goal", fields)
 

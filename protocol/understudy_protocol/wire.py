@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import struct
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
@@ -25,6 +26,7 @@ from understudy_protocol.topics import Buffer
 Float32s = NDArray[np.float32]
 
 F32: Final = np.dtype("<f4")
+_SMALL: Final = {3: struct.Struct("<3f"), 4: struct.Struct("<4f")}
 _MAX_SQUARE: Final = MAX_MAGNITUDE**2
 
 # One packer for all threads: it runs no Python code while it packs, so that the lock of the
@@ -154,10 +156,12 @@ class Fields:
         return value
 
     def vector(self, key: str, size: int) -> Float32s:
-        """A required array (size,) of numbers within the range allowed."""
-        array = np.frombuffer(self.binary(key, 4 * size, 1, 1), F32)
-        if not array.dot(array) < _MAX_SQUARE:
-            check_numbers(self.kind, key, array)
+        """A required array (size,) of numbers within the range allowed; `size` is 3 or 4."""
+        raw = self.binary(key, 4 * size, 1, 1)
+        array = np.frombuffer(raw, F32)
+        for number in _SMALL[size].unpack(raw):
+            if not -MAX_MAGNITUDE <= number <= MAX_MAGNITUDE:
+                check_numbers(self.kind, key, array)
         return array
 
     def rows(self, key: str, size: int, low: int, high: int) -> Float32s:
@@ -215,15 +219,25 @@ def float_array(kind: str, key: str, value: Floats) -> Floats:
         raise field_error(kind, "bad-type", key, value, "an array of numbers") from None
 
 
-def float_bytes(kind: str, key: str, value: Floats, width: int, low: int, high: int) -> bytes:
-    """The bytes of an array (k, width), or (width,) where `high` is 0, after the same checks."""
+def vector_bytes(kind: str, key: str, value: Floats, size: int) -> bytes:
+    """The bytes of an array (size,) after the same checks; `size` is 3 or 4."""
+    array = float_array(kind, key, value)
+    if array.shape != (size,):
+        raise _shape_error(kind, key, array.shape, f"({size},)")
+    # So few numbers are handled faster one by one than by array operations.
+    numbers = array.tolist()
+    for number in numbers:
+        if not -MAX_MAGNITUDE <= number <= MAX_MAGNITUDE:
+            check_numbers(kind, key, array)
+    return _SMALL[size].pack(*numbers)
+
+
+def rows_bytes(kind: str, key: str, value: Floats, size: int, low: int, high: int) -> bytes:
+    """The bytes of an array (k, size), k from low to high, after the same checks."""
     array = float_array(kind, key, value)
     shape = array.shape
-    if high == 0:
-        if shape != (width,):
-            raise _shape_error(kind, key, shape, f"({width},)")
-    elif len(shape) != 2 or shape[1] != width or not low <= shape[0] <= high:
-        raise _shape_error(kind, key, shape, f"(k, {width}), k from {low} to {high}")
+    if len(shape) != 2 or shape[1] != size or not low <= shape[0] <= high:
+        raise _shape_error(kind, key, shape, f"(k, {size}), k from {low} to {high}")
     if not np.vdot(array, array) < _MAX_SQUARE:
         check_numbers(kind, key, array)
     return array.astype(F32).tobytes()
