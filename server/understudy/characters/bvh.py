@@ -104,12 +104,12 @@ def read_bvh(path: str | Path, *, unit_m: float | None = None, up: Axis | None =
     unit = _unit(body, limbs, unit_m)
     motion_up, rest_up = _ups(body, limbs, up)
     world_turn, rest_turn = y_up_from(motion_up.axis), y_up_from(rest_up.axis)
-    skeleton = _skeleton(body, unit.unit_m, rest_turn)
+    skeleton = _skeleton(body, unit.unit_m, world_turn, rest_turn)
     body.rotations[:, 0] = multiply(world_turn, body.rotations[:, 0])
     clip = Clip(
         name=path.stem,
         skeleton=skeleton,
-        rate_hz=_rate_hz(text.frame_time_s),
+        rate_hz=_rate_hz(text),
         roots=rotate(world_turn, body.translations[:, 0]) * unit.unit_m,
         rotations_xyzw=continuous(normalise(body.rotations)),
     )
@@ -160,10 +160,12 @@ def _local_transforms(text: BvhText) -> _Body:
 
 
 def _fold_translations(body: _Body) -> tuple[tuple[str, ...], float, str | None]:
-    """Leave only the root's translation: merged joints, largest residual (file units), its joint."""
+    """Leave only the root's translation: merged joints, worst residual (file units) and joint."""
     if not len(body.translations):
         return (), 0.0, None
-    body.offsets[1:] = np.median(body.translations[:, 1:], axis=0)
+    for number in range(1, len(body.joints)):
+        if any(channel.endswith("position") for channel in body.joints[number].channels):
+            body.offsets[number] = np.median(body.translations[:, number], axis=0)
     extent = float(np.sum(np.linalg.norm(body.offsets[1:], axis=1)))
     movement = np.max(np.abs(body.translations - body.offsets), axis=(0, 2))
     movement[0] = 0.0
@@ -262,12 +264,16 @@ def _ups(body: _Body, limbs: Limbs | None, up: Axis | None) -> tuple[UpDecision,
     sample = np.unique(np.linspace(0, frames - 1, _UP_FRAMES).round().astype(np.int64))
     positions = world_positions(body.parents, body.translations[sample], body.rotations[sample])
     motion = asked or decide_up(limbs, positions, at_rest=False)
+    if rest.clear and not motion.clear:
+        motion = UpDecision(rest.axis, False, f"{motion.why}; taken as in the rest pose")
     return motion, rest if rest.clear else motion
 
 
-def _skeleton(body: _Body, unit_m: float, rest_turn: FloatArray) -> Skeleton:
+def _skeleton(
+    body: _Body, unit_m: float, world_turn: FloatArray, rest_turn: FloatArray
+) -> Skeleton:
     offsets = body.offsets * unit_m
-    offsets[0] = rotate(rest_turn, offsets[0])
+    offsets[0] = rotate(world_turn, offsets[0])
     return Skeleton.build(
         Joint(
             name=joint.name,
@@ -280,10 +286,12 @@ def _skeleton(body: _Body, unit_m: float, rest_turn: FloatArray) -> Skeleton:
     )
 
 
-def _rate_hz(frame_time_s: float | None) -> float:
-    """Frames per second; a frame time printed short (.0083333) means the whole number near it."""
-    if frame_time_s is None:
+def _rate_hz(text: BvhText) -> float:
+    """Frames per second: the whole number where the frame time is that, cut off (.0083333)."""
+    if text.frame_time_s is None:
         return _RATE_WITHOUT_MOTION_HZ
-    rate = 1.0 / frame_time_s
-    # Half of the distance from 30 to 29.97, the nearest rates that must stay apart.
-    return float(round(rate)) if abs(rate - round(rate)) < 5e-4 * rate else rate
+    rate = 1.0 / text.frame_time_s
+    whole = round(rate)
+    if whole > 0 and abs(1.0 / whole - text.frame_time_s) <= text.frame_time_step_s:
+        return float(whole)
+    return rate

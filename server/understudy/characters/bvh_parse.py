@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -35,7 +37,7 @@ class BvhJoint:
     """A joint as the file has it; `channels` are spelled as in CHANNELS' values.
 
     `first_channel` is the column of its first channel in the motion rows, `tip` the offset of its
-    End Site if it has one.
+    first End Site that has a length.
     """
 
     name: str
@@ -51,11 +53,13 @@ class BvhJoint:
 class BvhText:
     """Joints in file order, parents first, and the motion block (frames, channels).
 
-    `frame_time_s` is None where the file has no MOTION section.
+    `frame_time_s` is None where the file has no MOTION section; `frame_time_step_s` is one unit in
+    its last written place.
     """
 
     joints: tuple[BvhJoint, ...]
     frame_time_s: float | None
+    frame_time_step_s: float
     motion: FloatArray
 
 
@@ -68,9 +72,8 @@ def parse_bvh(path: Path) -> BvhText:
     joints = _Hierarchy(path, lines[:motion_at]).joints()
     channel_count = sum(len(joint.channels) for joint in joints)
     if motion_at == len(lines):
-        return BvhText(joints, None, np.zeros((0, channel_count)))
-    frame_time_s, motion = _motion(path, lines, motion_at + 1, channel_count)
-    return BvhText(joints, frame_time_s, motion)
+        return BvhText(joints, None, 0.0, np.zeros((0, channel_count)))
+    return BvhText(joints, *_motion(path, lines, motion_at + 1, channel_count))
 
 
 def _fail(path: Path, line: int, problem: str) -> NoReturn:
@@ -143,8 +146,7 @@ class _Hierarchy:
                 case "JOINT":
                     open_joints.append(self._open(joints, lines, parent=open_joints[-1]))
                 case "END":
-                    tip = self._end_site(joint)
-                    joint.tip = joint.tip or tip
+                    self._end_site(joint)
                 case "}":
                     if joint.offset is None:
                         self._fail(line, f"expected an OFFSET in joint {joint.name!r}, found none")
@@ -177,13 +179,15 @@ class _Hierarchy:
         joints.append(BvhJoint(name, parent, line))
         return len(joints) - 1
 
-    def _end_site(self, joint: BvhJoint) -> tuple[float, float, float]:
+    def _end_site(self, joint: BvhJoint) -> None:
         self._rest_of_line()
         self._expect("{")
         self._expect("OFFSET")
         tip = self._triple(f"the End Site of {joint.name!r}")
         self._expect("}")
-        return tip
+        # A leaf must have an End Site; one of no length is how files say that it has no bone.
+        if joint.tip is None and any(tip):
+            joint.tip = tip
 
     def _channels(self, joint: BvhJoint, line: int) -> tuple[str, ...]:
         count, *names = self._rest_of_line() or [""]
@@ -239,8 +243,8 @@ class _Hierarchy:
 
 def _motion(
     path: Path, lines: list[str], start: int, channel_count: int
-) -> tuple[float, FloatArray]:
-    """Frame time (s) and rows of the section whose first line after MOTION is lines[start]."""
+) -> tuple[float, float, FloatArray]:
+    """Frame time and its precision (s), and the rows; lines[start] is the one after MOTION."""
     filled = [(i + 1, line) for i, line in enumerate(lines[start:], start) if line.strip()]
     frames_line, frames_text = _headed(path, filled[:1], len(lines), _FRAMES, "Frames: <count>")
     if not _COUNT.fullmatch(frames_text):
@@ -260,13 +264,17 @@ def _motion(
         line = filled[2 + frame_count][0] if len(rows) > frame_count else filled[-1][0]
         _fail(path, line, f"expected {frame_count} frames (Frames:), found {len(rows)}")
     try:
-        motion = np.array([list(map(float, row)) for row in rows], np.float64)
+        numbers = np.fromiter(
+            map(float, chain.from_iterable(rows)), np.float64, frame_count * channel_count
+        )
+        sound = bool(np.all(np.abs(numbers) <= _LARGEST))  # False for NaN too
     except ValueError:
-        _check_rows(path, filled[2:])
-        raise
-    if motion.size and not np.max(np.abs(motion)) <= _LARGEST:
-        _check_rows(path, filled[2:])
-    return frame_time_s, motion.reshape(frame_count, channel_count)
+        sound = False
+    if not sound:
+        _blame_number(path, filled[2:])
+    # One unit in the last written place: how exact the frame time is.
+    step_s = 10.0 ** int(Decimal(time_text).as_tuple().exponent)
+    return frame_time_s, step_s, numbers.reshape(frame_count, channel_count)
 
 
 def _headed(
@@ -286,7 +294,7 @@ def _headed(
     return number, match.group(1)
 
 
-def _check_rows(path: Path, rows: Iterable[tuple[int, str]]) -> None:
+def _blame_number(path: Path, rows: Iterable[tuple[int, str]]) -> None:
     """Find the number at fault and say where it is; the slow way, walked only after a failure."""
     for line, row in rows:
         for column, token in enumerate(row.split(), start=1):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -49,7 +50,7 @@ class Limbs:
 
 @dataclass(frozen=True, slots=True)
 class UnitDecision:
-    """Metres per file unit; `clear` is False where the file leaves it open, `why` says how it went."""
+    """Metres per file unit; `clear` is False where the body leaves it open, `why` says how."""
 
     unit_m: float
     name: str
@@ -178,6 +179,6 @@ def _thigh_and_shin(
         chain.append(max(children[chain[-1]], key=lambda joint: lengths[joint] + reach[joint]))
     if len(chain) < 3:
         return float(reach[top]), chain[-1]
-    sums = [lengths[a] + lengths[b] for a, b in zip(chain[1:], chain[2:], strict=False)]
+    sums = [lengths[a] + lengths[b] for a, b in pairwise(chain[1:])]
     longest = int(np.argmax(sums))
     return float(sums[longest]), chain[longest + 2]
