@@ -1,0 +1,173 @@
+"""Thirteen unhurried steps along an arc to the left: one step a second, steady throughout.
+
+Time 0 is a step boundary: both feet have their toes on the floor and the left foot takes over.
+Within a stride of two seconds, counted from the boundary at which a foot takes over, its heel has
+landed at -0.25 s and its sole at -0.11 s; it leaves the floor at 1.11 s. The legs are solved from
+the planted toes and the pelvis, so that nothing slides; the pelvis curves and the foot's roll are
+chosen such that hip, knee and ankle follow normal gait.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from understudy.characters.builtin.bodies import ACTOR, build_body
+from understudy.characters.builtin.curves import Cycle, Track
+from understudy.characters.builtin.feet import FootTrack, plant
+from understudy.characters.builtin.puppet import Puppet, X, Y, Z, chain, turn
+from understudy.characters.clip import Clip
+from understudy.kinematics.types import ByteArray, FloatArray
+
+STEPS: Final = 13
+STEP_S: Final = 1.0
+STEP_M: Final = 0.555
+RADIUS_M: Final = 4.5
+_TRAIL_M: Final = 0.382  # the pelvis behind the base toe at a step boundary
+HALF_TRACK_M: Final = 0.075  # the feet stand this far to either side of the path
+TOE_OUT_RAD: Final = np.radians(7.0)
+
+# One foot's stride: seconds since it took over; it stands flat at both ends of the tracks.
+TOE_OFF_S: Final = 1.11
+HEEL_STRIKE_S: Final = 1.75
+FOOT_FLAT_S: Final = 1.89
+_MID_STANCE_S: Final = 0.5
+
+_ADVANCE = Track(
+    [(TOE_OFF_S, 0.0), (1.43, 0.463), (1.57, 0.839), (1.66, 0.942), (HEEL_STRIKE_S, 1.0)]
+)
+_LIFT_M = Track([(TOE_OFF_S, 0.0), (1.27, 0.042), (1.45, 0.0445), (HEEL_STRIKE_S, 0.0)])
+_HEEL_PIVOT = Track([(1.15, 0.0), (1.74, 1.0)])
+_FOOT_PITCH_DEG = Track(
+    [
+        (0.55, 0.0),
+        (0.85, 6.0),
+        (1.0, 22.7),
+        (TOE_OFF_S, 44.0),
+        (1.22, 57.0),
+        (1.34, 35.9),
+        (1.46, 9.7),
+        (1.60, -9.3),
+        (HEEL_STRIKE_S, -17.7),
+        (FOOT_FLAT_S, 0.0),
+    ]
+)
+_TOES_PITCH_DEG = Track(
+    [
+        (0.95, 0.0),
+        (TOE_OFF_S, 18.0),
+        (1.22, 42.0),
+        (1.34, 30.9),
+        (1.46, 5.7),
+        (1.60, -12.3),
+        (HEEL_STRIKE_S, -19.2),
+        (FOOT_FLAT_S, 0.0),
+    ]
+)
+
+
+def walk(rate_hz: float) -> Clip:
+    """The walk sampled at `rate_hz`; 390 frames at 30 Hz."""
+    time = np.arange(round(STEPS * STEP_S * rate_hz)) / rate_hz
+    return _walk_at(time).clip("walk", rate_hz)
+
+
+def walk_stance(rate_hz: float) -> ByteArray:
+    """Which toe is the base of each frame's step: 0 left, 1 right; (T,).
+
+    At each change both toes are at rest on the floor.
+    """
+    time = np.arange(round(STEPS * STEP_S * rate_hz)) / rate_hz
+    return (np.floor(time / STEP_S + 1e-9) % 2).astype(np.int8)
+
+
+def _walk_at(time: FloatArray) -> Puppet:
+    stride = time / (2.0 * STEP_S)  # left takes over at whole strides
+    step = time / STEP_S
+    puppet = Puppet(build_body(ACTOR), _on_path(*_pelvis_place(stride, step)))
+    heading = _heading(STEP_M * step - _TRAIL_M)
+    _pose_trunk(puppet, stride, heading)
+    for side, lag in (("left", 0), ("right", 1)):
+        foot = _foot(side, time, lag)
+        plant(puppet, side, foot, 0.5 * (foot.yaw_rad + heading))
+        _pose_arm(puppet, side, stride - 0.5 * lag)
+    return puppet
+
+
+def _heading(distance: FloatArray) -> FloatArray:
+    return distance / RADIUS_M
+
+
+def _on_path(distance: FloatArray, left: FloatArray, height: FloatArray) -> FloatArray:
+    """Points (T, 3) from the way along the arc, the way to the left of it, and the height."""
+    yaw = _heading(distance)
+    radius = RADIUS_M - left
+    return np.stack(
+        [RADIUS_M - radius * np.cos(yaw), np.broadcast_to(height, yaw.shape), radius * np.sin(yaw)],
+        axis=-1,
+    )
+
+
+def _wave(phase: FloatArray, amplitude: float, peak: float) -> FloatArray:
+    """A cosine with its maximum at phase `peak` of a period of 1."""
+    return np.asarray(amplitude * np.cos(2.0 * np.pi * (phase - peak)), dtype=np.float64)
+
+
+def _pelvis_place(
+    stride: FloatArray, step: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    along = STEP_M * step - _TRAIL_M + _wave(step, 0.0028, 0.076)
+    left = _wave(stride, 0.025, 0.22)
+    height = 0.961 + _wave(step, 0.0104, 0.335) + _wave(2.0 * step, 0.0013, 0.2)
+    return along, left, height
+
+
+def _pose_trunk(puppet: Puppet, stride: FloatArray, heading: FloatArray) -> None:
+    # Positive yaw faces left; the left hip leads when the left heel lands, at stride -0.125.
+    pelvis_yaw = _wave(stride, np.radians(4.5), 0.375)
+    list_left = _wave(stride, np.radians(3.0), 0.6)
+    pelvis_tilt = np.radians(4.0) + _wave(2.0 * stride, np.radians(1.0), 0.9)
+    puppet.orient(
+        "hips", chain(turn(Y, heading + pelvis_yaw), turn(Z, -list_left), turn(X, pelvis_tilt))
+    )
+    chest_yaw = _wave(stride, np.radians(4.0), 0.9)
+    chest_roll = _wave(stride, np.radians(1.2), 0.7)
+    counter_yaw = (chest_yaw - pelvis_yaw) / 3.0
+    counter_roll = (chest_roll + list_left) / 3.0
+    counter_tilt = (np.radians(2.5) - pelvis_tilt) / 3.0
+    for joint in ("spine", "chest", "upperChest"):
+        puppet.rotate(
+            joint, chain(turn(Y, counter_yaw), turn(Z, counter_roll), turn(X, counter_tilt))
+        )
+    look = heading + np.radians(5.0)
+    puppet.orient("neck", chain(turn(Y, look + 0.4 * chest_yaw), turn(X, np.full_like(look, 0.14))))
+    puppet.orient("head", chain(turn(Y, look), turn(X, np.full_like(look, 0.03))))
+
+
+def _foot(side: str, time: FloatArray, lag: int) -> FootTrack:
+    stride = np.floor((time - lag * STEP_S - _MID_STANCE_S) / (2.0 * STEP_S))
+    since = time - lag * STEP_S - 2.0 * STEP_S * stride
+    prints = lag + 2.0 * (stride + _ADVANCE(since))
+    sign = 1.0 if side == "left" else -1.0
+    along = STEP_M * prints
+    tip = _on_path(along, np.full_like(along, sign * HALF_TRACK_M), _LIFT_M(since))
+    return FootTrack(
+        tip=tip,
+        yaw_rad=_heading(along) + sign * TOE_OUT_RAD,
+        foot_pitch_rad=np.radians(_FOOT_PITCH_DEG(since)),
+        toes_pitch_rad=np.radians(_TOES_PITCH_DEG(since)),
+        heel_pivot=_HEEL_PIVOT(since),
+    )
+
+
+_SHOULDER_FLEX_DEG = Cycle((0.0, -14.0), (0.25, 0.0), (0.4, 13.0), (0.6, 6.0), (0.8, -12.0))
+_ELBOW_FLEX_DEG = Cycle((0.0, 16.0), (0.25, 20.0), (0.45, 30.0), (0.7, 22.0), (0.85, 15.0))
+
+
+def _pose_arm(puppet: Puppet, side: str, stride: FloatArray) -> None:
+    sign = 1.0 if side == "left" else -1.0
+    flex = np.radians(_SHOULDER_FLEX_DEG(stride))
+    elbow = np.radians(_ELBOW_FLEX_DEG(stride))
+    puppet.rotate(f"{side}UpperArm", chain(turn(X, -flex), turn(Z, sign * np.radians(-78.0))))
+    puppet.rotate(f"{side}LowerArm", turn(Y, -sign * elbow))
