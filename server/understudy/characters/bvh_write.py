@@ -27,7 +27,7 @@ def write_bvh(path: str | Path, clip: Clip) -> None:
     channels = np.concatenate(
         [
             clip.roots * _UNITS_PER_M,
-            zxy_degrees(clip.rotations_xyzw).reshape(clip.frame_count, -1),
+            zxy_degrees(clip.rotations_xyzw).reshape(clip.frame_count, 3 * len(clip.skeleton)),
         ],
         axis=1,
     )

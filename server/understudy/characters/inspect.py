@@ -1,4 +1,4 @@
-"""What a clip or rig holds, in words and numbers: tree, sizes, unit, axes and how they were told."""
+"""What a clip or rig holds, in words and numbers: tree, sizes, unit, axes, how they were told."""
 
 from __future__ import annotations
 
@@ -159,9 +159,7 @@ def _motion(clip: Clip) -> MotionDescription:
     return MotionDescription(clip.frame_count, clip.rate_hz, clip.duration_s, lowest, highest)
 
 
-def _triple(
-    values: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
-) -> tuple[float, float, float]:
+def _triple(values: FloatArray) -> tuple[float, float, float]:
     x, y, z = (float(value) for value in values)
     return x, y, z
 
