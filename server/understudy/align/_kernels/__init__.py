@@ -1,0 +1,1 @@
+"""Compiled alignment: scalar loops over arrays, explicit signatures, nothing allocated."""

@@ -1,0 +1,179 @@
+"""Lengths, heights and contact points of a body: what makes two bodies of one posture differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.align.humanoid import FINGERS, SIDES
+from understudy.align.motion import MotionSample
+from understudy.align.rest_pose import CanonicalPose, Y
+from understudy.align.roles import RoleMap
+from understudy.align.tree import Tree
+from understudy.kinematics import FloatArray, IntArray, Skeleton
+
+# A rest pose whose lowest joint is no higher above y = 0 than this part of a leg stands on y = 0.
+_STANDS_WITHIN = 0.15
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Proportions:
+    """Limbs of one body; arrays have a row for the left and one for the right, -1 = no such joint.
+
+    Joints: `upper_arms`, `lower_arms`, `hands`, `upper_legs`, `lower_legs`, `feet`, `toes` (2,),
+    and `hips`. Points in m: `palms` (2, 3) in the hands' frames (in the forearms' without hands);
+    `toe_points` and `heel_points` (2, 3) in the feet's frames, the heel below the ankle at floor
+    height; `hips_to_legs` (3,), midpoint of the upper-leg joints in the frame of the hips.
+    Lengths in m: `arm_lengths` (2,), `leg_length` (their mean), `ankle_height`, how high an ankle
+    is above the floor while its foot stands, and `floor`, the height of that floor in the world.
+    """
+
+    hips: int
+    upper_arms: IntArray
+    lower_arms: IntArray
+    hands: IntArray
+    upper_legs: IntArray
+    lower_legs: IntArray
+    feet: IntArray
+    toes: IntArray
+    palms: FloatArray
+    toe_points: FloatArray
+    heel_points: FloatArray
+    hips_to_legs: FloatArray
+    arm_lengths: FloatArray
+    leg_length: float
+    ankle_height: float
+    floor: float
+
+
+def measure(
+    skeleton: Skeleton, body: RoleMap, canonical: CanonicalPose, floor: float | None = None
+) -> Proportions:
+    """Measure a body at rest; `floor` (m) is the height it stands on in its rest pose.
+
+    Without one the floor is y = 0 for a body that rests about there; any other body is measured
+    by how far its toes lie below its ankles.
+    """
+    return _Tape(skeleton, body, canonical).measure(floor)
+
+
+class _Tape:
+    def __init__(self, skeleton: Skeleton, body: RoleMap, canonical: CanonicalPose) -> None:
+        rest = MotionSample.of_rest(skeleton)
+        self.skeleton = skeleton
+        self.body = body
+        self.canonical = canonical
+        self.tree = Tree(skeleton.parents)
+        self.points = rest.positions[0]
+        self.frames = rest.rotations[0]
+
+    def measure(self, floor: float | None) -> Proportions:
+        hips = self.body.roles["hips"]
+        upper_arms, lower_arms, hands = map(self._pair, ("UpperArm", "LowerArm", "Hand"))
+        upper_legs, lower_legs, feet = map(self._pair, ("UpperLeg", "LowerLeg", "Foot"))
+        toes = self._pair("Toes")
+        wrists = np.array([self._wrist(side) for side in SIDES])
+        leg_lengths = self._length(upper_legs, lower_legs) + self._length(lower_legs, feet)
+        upper = np.linalg.norm(self.points[lower_arms] - self.points[upper_arms], axis=1)
+        lower = np.linalg.norm(wrists - self.points[lower_arms], axis=1)
+        leg_length = float(leg_lengths.mean())
+        toe_points = np.array([self._toe_point(side) for side in SIDES])
+        height, floor = self._ankle_height(feet, toe_points, leg_length, floor)
+        sole_down = -np.einsum("fji,j->fi", self.canonical.turns[feet], Y)
+        middle = self.points[upper_legs].mean(axis=0)
+        return Proportions(
+            hips=hips,
+            upper_arms=upper_arms,
+            lower_arms=lower_arms,
+            hands=hands,
+            upper_legs=upper_legs,
+            lower_legs=lower_legs,
+            feet=feet,
+            toes=toes,
+            palms=np.array([self._palm(side) for side in SIDES]),
+            toe_points=toe_points,
+            heel_points=height * sole_down,
+            hips_to_legs=self.frames[hips].T @ (middle - self.points[hips]),
+            arm_lengths=np.asarray(upper + lower, np.float64),
+            leg_length=leg_length,
+            ankle_height=height,
+            floor=floor,
+        )
+
+    def _pair(self, part: str) -> IntArray:
+        return np.array([self.body.joint(side + part) for side in SIDES], np.int64)
+
+    def _length(self, upper: IntArray, lower: IntArray) -> FloatArray:
+        return np.asarray(np.linalg.norm(self.points[lower] - self.points[upper], axis=1))
+
+    def _end(self, joint: int) -> FloatArray | None:
+        """The far end of a bone, in its own frame (3,) m."""
+        if self.skeleton.has_tip[joint]:
+            return np.asarray(self.skeleton.tips[joint])
+        children = self.tree.children[joint]
+        return np.asarray(self.skeleton.offsets[children[0]]) if children else None
+
+    def _wrist(self, side: str) -> FloatArray:
+        hand = self.body.joint(side + "Hand")
+        if hand >= 0:
+            return np.asarray(self.points[hand])
+        lower = self.body.joint(side + "LowerArm")
+        end = self._end(lower)
+        reach = np.zeros(3) if end is None else end
+        return np.asarray(self.points[lower] + self.frames[lower] @ reach)
+
+    def _palm(self, side: str) -> FloatArray:
+        """Half way to the knuckles, or to whatever ends the hand; the wrist where nothing does."""
+        hand = self.body.joint(side + "Hand")
+        if hand < 0:
+            lower = self.body.joint(side + "LowerArm")
+            return np.asarray(self.frames[lower].T @ (self._wrist(side) - self.points[lower]))
+        knuckles = [
+            self.points[joint]
+            for finger in FINGERS[1:]
+            if (joint := self.body.joint(side + finger + "Proximal")) >= 0
+        ]
+        if knuckles:
+            end = self.frames[hand].T @ (np.mean(knuckles, axis=0) - self.points[hand])
+        else:
+            found = self._end(hand)
+            end = np.zeros(3) if found is None else found
+        return np.asarray(0.5 * end)
+
+    def _toe_point(self, side: str) -> FloatArray:
+        """The toe joint, or the end of a foot without one, in the frame of the foot."""
+        foot = self.body.joint(side + "Foot")
+        toes = self.body.joint(side + "Toes")
+        if toes >= 0:
+            return np.asarray(self.frames[foot].T @ (self.points[toes] - self.points[foot]))
+        end = self._end(foot)
+        return np.zeros(3) if end is None else end
+
+    def _ankle_height(
+        self, feet: IntArray, toe_points: FloatArray, leg_length: float, floor: float | None
+    ) -> tuple[float, float]:
+        ankle = float(self.points[feet, 1].mean())
+        lowest = min(float(self.points[joint, 1]) for joint in self._below(feet))
+        if floor is None and 0.0 <= lowest <= _STANDS_WITHIN * leg_length:
+            floor = 0.0
+        if floor is not None and ankle > floor:
+            return ankle - floor, floor
+        drops = [
+            -float(self.canonical.turns[foot, 1] @ point)
+            for foot, toe in zip(feet, toe_points, strict=True)
+            for point in (toe, self._sole_end(int(foot)))
+        ]
+        height = max(0.0, *drops)
+        return height, ankle - height
+
+    def _below(self, feet: IntArray) -> list[int]:
+        return [joint for foot in feet for joint in (int(foot), *self.tree.below(int(foot)))]
+
+    def _sole_end(self, foot: int) -> FloatArray:
+        """The far end of the last bone of a foot, in the foot's frame (3,) m."""
+        last = foot
+        while self.tree.children[last]:
+            last = self.tree.children[last][0]
+        tip = self.points[last] + self.frames[last] @ self.skeleton.tips[last]
+        return np.asarray(self.frames[foot].T @ (tip - self.points[foot]))
