@@ -11,6 +11,7 @@ import numpy as np
 
 from understudy_protocol.errors import ProtocolError
 from understudy_protocol.limits import (
+    MAX_ARRAY_ITEMS,
     MAX_CONTACTS,
     MAX_EFFECTORS,
     MAX_JOINTS,
@@ -88,8 +89,9 @@ def decode_skeleton(body: Buffer) -> SkeletonMessage:
             "bad-version", f"skeleton: 'v' is {version}; allowed: {PROTOCOL_VERSION}"
         )
     fields.required("joints")
-    joints = tuple(fields.items("joints", MAX_JOINTS))
+    joints = tuple(fields.items("joints", MAX_ARRAY_ITEMS))
     n = len(joints)
+    _check_joint_count(n)
     limits = None
     if fields.get("limits") is not None:
         limits = np.frombuffer(fields.binary("limits", 8, n, n), F32).reshape(n, 2)
@@ -134,9 +136,7 @@ def check_skeleton(skeleton: SkeletonMessage) -> None:
     """Refuse a skeleton that is not a tree of well-named joints with sane numbers."""
     n = len(skeleton.joints)
     whole("skeleton", "id", skeleton.id, 0, MAX_U32)
-    if not 1 <= n <= MAX_JOINTS:
-        reason = "too-many-joints" if n else "bad-length"
-        raise ProtocolError(reason, f"skeleton: 'joints' has {n} names; allowed: 1 to {MAX_JOINTS}")
+    _check_joint_count(n)
     _check_names("joints", skeleton.joints, MAX_JOINTS)
     _check_names("contacts", skeleton.contacts, MAX_CONTACTS)
     _check_names("effectors", skeleton.effectors, MAX_EFFECTORS)
@@ -161,6 +161,12 @@ def check_skeleton(skeleton: SkeletonMessage) -> None:
         _check_unit(names, "axes", np.asarray(skeleton.axes)[hinges])
     for marker in skeleton.markers:
         whole("marker", "joint", marker.joint, 0, n - 1)
+
+
+def _check_joint_count(n: int) -> None:
+    if not 1 <= n <= MAX_JOINTS:
+        reason = "too-many-joints" if n else "bad-length"
+        raise ProtocolError(reason, f"skeleton: 'joints' has {n} names; allowed: 1 to {MAX_JOINTS}")
 
 
 def _check_names(key: str, names: Sequence[str], high: int) -> None:
