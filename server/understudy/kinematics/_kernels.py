@@ -39,9 +39,9 @@ def turn(q, j, x, y, z):
     q[j, 3] = nw * k
 
 
-@kernel("void(f8[:, ::1], i8, f8[:, ::1], i8, f8[::1])")
-def difference(a, i, b, j, out):
-    """out <- log(a[i]^-1 b[j]): the body increment (rad, at most pi) that takes a[i] to b[j]."""
+@kernel("UniTuple(f8, 3)(f8[:, ::1], i8, f8[:, ::1], i8)")
+def difference(a, i, b, j):
+    """log(a[i]^-1 b[j]): the body increment (rad, at most pi long) that takes a[i] to b[j]."""
     ax = -a[i, 0]
     ay = -a[i, 1]
     az = -a[i, 2]
@@ -65,9 +65,7 @@ def difference(a, i, b, j, out):
     else:
         n = np.sqrt(n2)
         f = 2.0 * np.arctan2(n, w) / n
-    out[0] = f * x
-    out[1] = f * y
-    out[2] = f * z
+    return f * x, f * y, f * z
 
 
 @kernel("void(i8[::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[:, :, ::1])")

@@ -127,7 +127,7 @@ def from_matrix(rotation: FloatArray) -> FloatArray:
 
 
 def slerp(a: FloatArray, b: FloatArray, fraction: float | FloatArray) -> FloatArray:
-    """The shorter way from `a` to `b` on the rotation group, `fraction` (one a quaternion) of it."""
+    """The shorter way from `a` to `b`, `fraction` (one number, or one a quaternion) of it."""
     f = np.asarray(fraction, dtype=np.float64)[..., None]
     return multiply(a, exp(f * log(multiply(conjugate(a), b))))
 

@@ -81,7 +81,7 @@ class Targets:
     def allocate(
         cls, skeleton: Skeleton, effectors: Sequence[Effector], contact_count: int = 0
     ) -> Targets:
-        """Targets at the rest pose, goals at the world's origin, every effector at full strength."""
+        """Targets at the rest pose, goals at the world's origin, effectors at full strength."""
         targets = cls(len(skeleton), len(effectors), contact_count)
         rest = skeleton.rest_pose()
         targets.root[:] = rest.root
@@ -108,7 +108,7 @@ class Targets:
 
     @property
     def jump(self) -> bool:
-        """Whether this frame does not continue the last, so that no velocity may be read from it."""
+        """Whether this frame does not continue the last: no velocity may be read from the two."""
         return bool(self.head[5])
 
     @jump.setter

@@ -1,0 +1,71 @@
+"""The simplest solver: the performer's angles as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from understudy.kinematics import Pose, Skeleton
+from understudy.kinematics.tasks import Effector, Targets
+from understudy.solvers._kernels.copying import copy_pose
+from understudy.solvers.base import ParameterValue, Solution, Status
+from understudy.solvers.parameters import checked
+from understudy.solvers.plan import Plan
+
+
+class Copy:
+    """Angles as they are and the root where it should be; effectors are measured, not met."""
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        effectors: Sequence[Effector],
+        parameters: Mapping[str, ParameterValue] | None = None,
+    ) -> None:
+        self.skeleton = skeleton
+        self.effectors = tuple(effectors)
+        # Copying meets no orientation: the exact joints stay as the performer has them.
+        self._plan = Plan(skeleton, [replace(e, orientation="free") for e in effectors])
+        self._world = np.zeros((len(skeleton), 12))
+        self._free = np.zeros((len(skeleton), 9))
+        rest = skeleton.rest_pose()
+        self._solution = Solution(rest.root, rest.rotations_xyzw, np.zeros(len(self.effectors)))
+        self._last_good = rest.copy()
+        self.set_parameters(parameters or {})
+
+    def reset(self, pose: Pose | None = None) -> None:
+        """Nothing is remembered but the pose that a broken frame would show."""
+        start = self.skeleton.rest_pose() if pose is None else pose
+        self._last_good.root[:] = start.root
+        self._last_good.rotations_xyzw[:] = start.rotations_xyzw
+
+    def set_parameters(self, values: Mapping[str, ParameterValue]) -> None:
+        """Copying has no parameters: any name is refused."""
+        checked("copy", (), values)
+
+    def parameters(self) -> dict[str, ParameterValue]:
+        """None."""
+        return {}
+
+    def step(self, targets: Targets, dt: float) -> Solution:
+        """The performer's posture on the character's bones."""
+        solution = self._solution
+        finite = copy_pose(
+            self._plan.joints_i,
+            self._plan.joints_f,
+            self._plan.effectors_i,
+            targets.head,
+            targets.rotations_xyzw,
+            targets.goals,
+            solution.root,
+            solution.rotations_xyzw,
+            self._last_good.root,
+            self._last_good.rotations_xyzw,
+            self._world,
+            self._free,
+            solution.residuals,
+        )
+        solution.status = Status.OK if finite else Status.HELD
+        return solution

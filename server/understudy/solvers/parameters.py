@@ -1,0 +1,47 @@
+"""Numbers of a solver that a user may change, with their ranges and meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from understudy.solvers.base import ParameterValue, SolverError
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One number: what it is called, what it starts as, what is allowed, what it does."""
+
+    name: str
+    default: float
+    low: float
+    high: float
+    meaning: str
+    whole: bool = False
+
+    def check(self, solver: str, value: ParameterValue) -> float:
+        """The value as a number in range; SolverError says what is allowed."""
+        if isinstance(value, str) or not self.low <= value <= self.high:
+            raise SolverError(
+                f"solver {solver!r}: parameter {self.name!r} = {value!r};"
+                f" allowed: {self.low:g} to {self.high:g}"
+            )
+        if self.whole and value != int(value):
+            raise SolverError(
+                f"solver {solver!r}: parameter {self.name!r} = {value!r}; allowed: whole numbers"
+            )
+        return float(value)
+
+
+def checked(
+    solver: str, known: Sequence[Parameter], values: Mapping[str, ParameterValue]
+) -> dict[str, float]:
+    """Every value checked against its parameter; an unknown name is refused with the known ones."""
+    by_name = {parameter.name: parameter for parameter in known}
+    result = {}
+    for name, value in values.items():
+        if name not in by_name:
+            names = ", ".join(by_name) or "none"
+            raise SolverError(f"solver {solver!r}: no parameter {name!r}; it has: {names}")
+        result[name] = by_name[name].check(solver, value)
+    return result
