@@ -1,0 +1,284 @@
+"""VMC datagrams to events, coordinates changed from Unity's to ours on the way."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+from typing import Final, Literal
+
+from understudy_protocol.errors import ProtocolError
+from understudy_protocol.limits import FRAME_UNIT_TOLERANCE, MAX_MAGNITUDE
+from understudy_protocol.names import describe
+from understudy_protocol.osc.bones import BONE_INDEX, BONE_NAMES
+from understudy_protocol.osc.layouts import KnownLayouts, head
+from understudy_protocol.osc.packet import (
+    Argument,
+    read_message,
+    split_packet,
+    string_end,
+    write_string,
+)
+from understudy_protocol.osc.vmc_axes import POSE_BYTES
+from understudy_protocol.osc.vmc_events import (
+    BlendApply,
+    Bones,
+    CalibrationExecute,
+    CalibrationReady,
+    Device,
+    InformationRequest,
+    Notice,
+    PassedOn,
+    Quaternion,
+    Root,
+    SetPeriod,
+    SourceTime,
+    Status,
+    Vector,
+    VmcDatagram,
+    VmcEvent,
+)
+
+_POSE: Final = "sfffffff"
+_BONE_ADDRESS: Final = "/VMC/Ext/Bone/Pos"
+_BONE_BY_HEAD: Final = {
+    head(_BONE_ADDRESS, _POSE) + write_string(name): i for i, name in enumerate(BONE_NAMES)
+}
+"""Everything of a bone's message but its seven numbers, so that one look-up checks it all."""
+
+_THRU: Final = "/VMC/Thru/"
+
+_Arguments = tuple[Argument, ...]
+
+
+def decode_vmc(datagram: bytes) -> VmcDatagram:
+    """Everything a datagram says, in its order. Never raises, whatever the bytes.
+
+    A message that is broken, or a known one with arguments too few or of the wrong type, is
+    refused with a reason; surplus arguments and unknown addresses are ignored, as the protocol
+    asks.
+    """
+    messages, refused = split_packet(datagram)
+    events: list[VmcEvent] = []
+    ignored = 0
+    run: dict[int, bytes] = {}
+    for raw in messages:
+        bone = _BONE_BY_HEAD.get(raw[:-POSE_BYTES])
+        if bone is not None:
+            if bone in run:
+                events.append(Bones(run))
+                run = {}
+            run[bone] = raw[-POSE_BYTES:]
+            continue
+        if run:
+            events.append(Bones(run))
+            run = {}
+        try:
+            event = _read_event(raw)
+        except ProtocolError as error:
+            refused.append(error)
+            continue
+        if event is None:
+            ignored += 1
+        else:
+            events.append(event)
+    if run:
+        events.append(Bones(run))
+    return VmcDatagram(events, refused, ignored)
+
+
+def _read_event(raw: bytes) -> VmcEvent | None:
+    """The event of one message other than a plain bone; None for an address we do not know."""
+    known = _EVERY_FRAME.read(raw)
+    if known is not None:
+        address, arguments = known
+        return _KNOWN[address][1](address, arguments, raw)
+    try:
+        address = raw[: raw.index(0)].decode()
+    except ValueError:
+        raise ProtocolError(
+            "bad-text", f"an OSC address of {describe(raw)}: not text closed by a zero"
+        ) from None
+    entry = _THRU_ENTRY if address.startswith(_THRU) else _KNOWN.get(address)
+    if entry is None:
+        return None
+    required, build = entry
+    arguments = read_message(raw).arguments
+    _check_types(address, required, arguments)
+    if build is _passed_on:
+        _check_portable(address, raw)
+    return build(address, arguments, raw)
+
+
+def _check_portable(address: str, raw: bytes) -> None:
+    """Refuse to pass on types that lose common receivers their place in the datagram."""
+    start = string_end(raw, 0)
+    tags = raw[start : string_end(raw, start)].rstrip(b"\0") if start < len(raw) else b""
+    if tags[:1] != b"," or tags[1:].strip(b"ifsbTF"):
+        raise ProtocolError(
+            "unknown-type",
+            f"{address} with type tags {describe(tags.decode('latin-1'))} is not passed on; "
+            "allowed: , then i f s b T F",
+        )
+
+
+def _check_types(address: str, required: str, arguments: _Arguments) -> None:
+    if len(arguments) < len(required):
+        raise ProtocolError(
+            "too-few-arguments", f"{address} with {len(arguments)}; it needs {len(required)}"
+        )
+    for number, (tag, value) in enumerate(zip(required, arguments, strict=False), start=1):
+        kind = type(value)
+        if tag == "f" and (kind is float or kind is int):
+            continue
+        if (tag == "i" and kind is int) or (tag == "s" and kind is str):
+            continue
+        wanted = {"f": "a number", "i": "an integer", "s": "text"}[tag]
+        raise ProtocolError(
+            "bad-type", f"{address}: argument {number} is {describe(value)}; allowed: {wanted}"
+        )
+
+
+def _pose(address: str, numbers: _Arguments) -> tuple[Vector, Quaternion]:
+    """Our position and unit rotation from the seven numbers of a VMC pose."""
+    x, y, z, qx, qy, qz, qw = _floats(address, numbers)
+    length = math.sqrt(qx * qx + qy * qy + qz * qz + qw * qw)
+    if abs(length - 1.0) > FRAME_UNIT_TOLERANCE:
+        raise ProtocolError("bad-pose", f"{address}: a quaternion of length {length:g}; allowed: 1")
+    return (-x, y, z), (qx / length, -qy / length, -qz / length, qw / length)
+
+
+def _floats(address: str, numbers: _Arguments) -> list[float]:
+    """The numbers, once `_check_types` has made sure that they are; refused if out of range."""
+    floats = [float(number) for number in numbers if isinstance(number, int | float)]
+    for number in floats:
+        if not abs(number) <= MAX_MAGNITUDE:
+            raise ProtocolError(
+                "out-of-range",
+                f"{address}: {number:g}; allowed: finite, up to {MAX_MAGNITUDE:g} either way",
+            )
+    return floats
+
+
+def _ints(numbers: _Arguments) -> list[int]:
+    return [number for number in numbers if type(number) is int]
+
+
+def _bone(address: str, arguments: _Arguments, raw: bytes) -> VmcEvent:
+    """A bone that missed the fast path: surplus arguments, other number types, unknown name."""
+    bone = BONE_INDEX.get(str(arguments[0]))
+    if bone is None:
+        raise ProtocolError(
+            "unknown-bone", f"{address} {describe(arguments[0])}: VMC has no such bone"
+        )
+    return Bones({bone: struct.pack(">7f", *_floats(address, arguments[1:8]))})
+
+
+def _root(address: str, arguments: _Arguments, raw: bytes) -> VmcEvent:
+    position, rotation = _pose(address, arguments[1:8])
+    rest = _floats(address, arguments[8:14])
+    if len(rest) < 6:
+        return Root(position, rotation)
+    sx, sy, sz, ox, oy, oz = rest
+    return Root(position, rotation, (sx, sy, sz), (-ox, oy, oz))
+
+
+def _time(address: str, arguments: _Arguments, raw: bytes) -> VmcEvent:
+    seconds = arguments[0]
+    # Senders that send the time of day exceed every limit on coordinates: only NaN is no time.
+    if not isinstance(seconds, int | float) or not math.isfinite(seconds):
+        raise ProtocolError("out-of-range", f"{address} {describe(seconds)}: allowed: seconds")
+    return SourceTime(float(seconds))
+
+
+def _status(address: str, arguments: _Arguments, raw: bytes) -> VmcEvent:
+    states: list[int] = []
+    for state in arguments[:4]:
+        if type(state) is not int:
+            break
+        states.append(state)
+    return Status(*states)
+
+
+def _device(kind: Literal["headset", "controller", "tracker"]) -> _Builder:
+    def build(address: str, arguments: _Arguments, raw: bytes) -> VmcEvent:
+        position, rotation = _pose(address, arguments[1:8])
+        return Device(kind, str(arguments[0]), position, rotation, address.endswith("/Local"))
+
+    return build
+
+
+def _period(address: str, arguments: _Arguments, raw: bytes) -> VmcEvent:
+    periods = _ints(arguments[:6])
+    if min(periods) < 1:
+        raise ProtocolError("out-of-range", f"{address} {periods}: allowed: 1 and more frames")
+    return SetPeriod(*periods)
+
+
+def _passed_on(address: str, arguments: _Arguments, raw: bytes) -> VmcEvent:
+    if not all(math.isfinite(value) for value in arguments if type(value) is float):
+        raise ProtocolError("out-of-range", f"{address}: allowed: finite numbers")
+    return PassedOn(address, arguments, raw)
+
+
+def _notice(address: str, arguments: _Arguments, raw: bytes) -> VmcEvent:
+    return Notice(address, arguments)
+
+
+_Builder = Callable[[str, _Arguments, bytes], VmcEvent]
+
+# Every address of the protocol, both directions: types that must be there, and what to make of it.
+_KNOWN: Final[dict[str, tuple[str, _Builder]]] = {
+    _BONE_ADDRESS: (_POSE, _bone),
+    "/VMC/Ext/Root/Pos": (_POSE, _root),
+    "/VMC/Ext/T": ("f", _time),
+    "/VMC/Ext/OK": ("i", _status),
+    "/VMC/Ext/Blend/Val": ("sf", _passed_on),
+    "/VMC/Ext/Blend/Apply": ("", lambda address, arguments, raw: BlendApply()),
+    "/VMC/Ext/Cam": (_POSE + "f", _passed_on),
+    "/VMC/Ext/Hmd/Pos": (_POSE, _device("headset")),
+    "/VMC/Ext/Con/Pos": (_POSE, _device("controller")),
+    "/VMC/Ext/Tra/Pos": (_POSE, _device("tracker")),
+    "/VMC/Ext/Hmd/Pos/Local": (_POSE, _device("headset")),
+    "/VMC/Ext/Con/Pos/Local": (_POSE, _device("controller")),
+    "/VMC/Ext/Tra/Pos/Local": (_POSE, _device("tracker")),
+    "/VMC/Ext/Set/Period": ("iiiiii", _period),
+    "/VMC/Ext/Set/Calib/Ready": ("", lambda address, arguments, raw: CalibrationReady()),
+    "/VMC/Ext/Set/Calib/Exec": (
+        "i",
+        lambda address, arguments, raw: CalibrationExecute(_ints(arguments)[0]),
+    ),
+    "/VMC/Ext/Set/Req": ("", lambda address, arguments, raw: InformationRequest()),
+    "/VMC/Ext/Set/Res": ("s", _notice),
+    "/VMC/Ext/Set/Eye": ("ifff", _notice),
+    "/VMC/Ext/Set/Config": ("s", _notice),
+    "/VMC/Ext/Set/Shortcut": ("s", _notice),
+    "/VMC/Ext/Con": ("isiiifff", _notice),
+    "/VMC/Ext/Key": ("isi", _notice),
+    "/VMC/Ext/Midi/Note": ("iiif", _notice),
+    "/VMC/Ext/Midi/CC/Val": ("if", _notice),
+    "/VMC/Ext/Midi/CC/Bit": ("ii", _notice),
+    "/VMC/Ext/Rcv": ("ii", _notice),
+    "/VMC/Ext/Light": (_POSE + "ffff", _notice),
+    "/VMC/Ext/VRM": ("ss", _notice),
+    "/VMC/Ext/Remote": ("ss", _notice),
+    "/VMC/Ext/Opt": ("s", _notice),
+    "/VMC/Ext/Setting/Color": ("ffff", _notice),
+    "/VMC/Ext/Setting/Win": ("iiii", _notice),
+    "/VMC/Ext/Config": ("s", _notice),
+}
+
+_THRU_ENTRY: Final[tuple[str, _Builder]] = ("", _passed_on)
+
+_EVERY_FRAME: Final = KnownLayouts(
+    [
+        ("/VMC/Ext/Root/Pos", _POSE),
+        ("/VMC/Ext/Root/Pos", "s" + "f" * 13),
+        ("/VMC/Ext/T", "f"),
+        ("/VMC/Ext/OK", "i"),
+        ("/VMC/Ext/OK", "iii"),
+        ("/VMC/Ext/OK", "iiii"),
+        ("/VMC/Ext/Blend/Val", "sf"),
+        ("/VMC/Ext/Blend/Apply", ""),
+    ]
+)

@@ -1,0 +1,274 @@
+"""Whole frames from VMC datagrams, which carry bone by bone and no frame number.
+
+The latest value of every bone is kept. A frame is taken to be complete at the first of:
+
+- `repeat`: a bone comes a second time;
+- `marker`: T, OK or Blend/Apply comes behind at least one bone;
+- `datagram`: a datagram ends, from a sender that puts its whole body into one and no marker behind;
+- `gap`: no bone has come for a while.
+
+Senders differ: the official sample ends a frame with OK and T, SlimeVR begins its single bundle
+with them. In the first second the assembler counts what ends this sender's frames, and then knows
+whether it need not wait for more at the end of a datagram.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+
+from understudy.kinematics import FloatArray
+from understudy_protocol.errors import ProtocolError
+from understudy_protocol.osc.bones import BONE_COUNT, BONE_NAMES, HIPS
+from understudy_protocol.osc.vmc_axes import poses_from_wire
+from understudy_protocol.osc.vmc_events import (
+    BlendApply,
+    Bones,
+    PassedOn,
+    Root,
+    SourceTime,
+    Status,
+    VmcDatagram,
+)
+
+GAP_NS: Final = 3_000_000
+"""Bones of one frame follow each other within a millisecond; frames are 5 ms apart and more."""
+
+LEARNING_NS: Final = 1_000_000_000
+"""A sender is watched for this long before its habits are trusted, and then over and over."""
+
+MAX_PASSED_ON: Final = 512
+"""Messages waiting to be passed on; beyond, the oldest are dropped."""
+
+Trigger = Literal["repeat", "marker", "datagram", "gap"]
+BoolArray = np.ndarray[tuple[int], np.dtype[np.bool_]]
+
+_IDENTITY_WIRE: Final = np.array([0, 0, 0, 0, 0, 0, 1], ">f4").tobytes()
+_IDENTITY_ROOT: Final = Root((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VmcFrame:
+    """One pose of a VMC performer.
+
+    Rows are bones in the order of BONE_NAMES, in our axes. `positions` (55, 3) m and
+    `rotations_xyzw` (55, 4), unit, are local to the parent, those of Hips to the model's root; a
+    bone never seen is at the identity. `seen` (55,): bones seen at least once; it is read-only and
+    shared by frames, the other arrays are the frame's own. `root` (3,) m and `root_xyzw` (4,): Hips
+    in the world, the model's root included.
+    """
+
+    arrival_ns: int
+    """When the last datagram with bones of this frame arrived."""
+    source_time_s: float | None
+    """The sender's clock; a hint only: it may jump back."""
+    trigger: Trigger
+    positions: FloatArray
+    rotations_xyzw: FloatArray
+    seen: BoolArray
+    root: FloatArray
+    root_xyzw: FloatArray
+    status: Status | None
+    passed_on: tuple[bytes, ...]
+    """Blendshape, camera and Thru messages since the last frame, as they came."""
+    refused: tuple[ProtocolError, ...]
+    """Bones of this frame whose numbers were impossible; they keep their last value."""
+
+
+class VmcAssembler:
+    """Collects one sender's datagrams into frames. It has no clock: times are passed in."""
+
+    def __init__(self, gap_ns: int = GAP_NS) -> None:
+        self._gap_ns: Final = gap_ns
+        self._passed_on: Final[deque[bytes]] = deque(maxlen=MAX_PASSED_ON)
+        # In bone order for good: assigning to a key that a dictionary has keeps its place.
+        self._wire: Final = dict.fromkeys(range(BONE_COUNT), _IDENTITY_WIRE)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything: another sender has taken over the port."""
+        self._wire.update(dict.fromkeys(range(BONE_COUNT), _IDENTITY_WIRE))
+        self._good_wire = self._wire.copy()
+        self._passed_on.clear()
+        self._root = _IDENTITY_ROOT
+        self._status: Status | None = None
+        self._source_time_s: float | None = None
+        self._pending: set[int] = set()
+        self._pending_datagrams = 0
+        self._arrival_ns = 0
+        self._seen_bones: set[int] = set()
+        self._seen = _mask(self._seen_bones)
+        self._habits = _Habits()
+
+    @property
+    def deadline_ns(self) -> int | None:
+        """When `poll` is due; None while nothing waits."""
+        return self._arrival_ns + self._gap_ns if self._pending else None
+
+    def poll(self, now_ns: int) -> VmcFrame | None:
+        """The waiting frame, if no bone has come for the length of the gap."""
+        deadline = self.deadline_ns
+        return self._emit("gap") if deadline is not None and now_ns >= deadline else None
+
+    def take_passed_on(self) -> tuple[bytes, ...]:
+        """Messages to pass on, without waiting for a frame: a face tracker sends no bones."""
+        messages = tuple(self._passed_on)
+        self._passed_on.clear()
+        return messages
+
+    def feed(self, datagram: VmcDatagram, now_ns: int) -> list[VmcFrame]:
+        """Take in a datagram that arrived at `now_ns`; the frames it completes, mostly 0 or 1."""
+        frames: list[VmcFrame] = []
+        late = self.poll(now_ns)
+        if late is not None:
+            frames.append(late)
+        counted = False
+        for event in datagram.events:
+            if isinstance(event, Bones):
+                # Neighbouring bones belong together: a repeat anywhere among them ends the last
+                # frame before the first of them, lest two frames mix.
+                if not self._pending.isdisjoint(event.wire):
+                    frames.append(self._emit("repeat"))
+                    counted = False
+                if not counted:
+                    counted = True
+                    self._pending_datagrams += 1
+                    self._arrival_ns = now_ns
+                self._wire.update(event.wire)
+                self._pending.update(event.wire)
+            elif isinstance(event, Root):
+                self._root = event
+            elif isinstance(event, PassedOn):
+                self._passed_on.append(event.raw)
+            elif isinstance(event, SourceTime | Status | BlendApply):
+                if isinstance(event, SourceTime):
+                    self._source_time_s = event.seconds
+                elif isinstance(event, Status):
+                    self._status = event
+                if self._pending:
+                    frames.append(self._emit("marker"))
+                    counted = False
+        if counted and self._habits.complete_at_end_of_datagram(self._pending):
+            frames.append(self._emit("datagram"))
+        return frames
+
+    def _emit(self, trigger: Trigger) -> VmcFrame:
+        pending = self._pending
+        self._habits.watch(trigger, pending, self._pending_datagrams == 1, self._arrival_ns)
+        positions, rotations, good = poses_from_wire(self._wire.values())
+        refused: tuple[ProtocolError, ...] = ()
+        if good.all():
+            self._good_wire.update(self._wire)
+        else:
+            bad = np.flatnonzero(~good).tolist()
+            refused = tuple(_impossible(bone) for bone in bad)
+            pending.difference_update(bad)
+            self._wire.update({bone: self._good_wire[bone] for bone in bad})
+            self._good_wire.update(self._wire)
+            positions, rotations, _ = poses_from_wire(self._wire.values())
+        if not pending <= self._seen_bones:
+            self._seen_bones |= pending
+            self._seen = _mask(self._seen_bones)
+        root, root_xyzw = _hips_in_world(self._root, positions[HIPS], rotations[HIPS])
+        self._pending = set()
+        self._pending_datagrams = 0
+        return VmcFrame(
+            arrival_ns=self._arrival_ns,
+            source_time_s=self._source_time_s,
+            trigger=trigger,
+            positions=positions,
+            rotations_xyzw=rotations,
+            seen=self._seen,
+            root=root,
+            root_xyzw=root_xyzw,
+            status=self._status,
+            passed_on=self.take_passed_on(),
+            refused=refused,
+        )
+
+
+class _Habits:
+    """How a sender packs its frames, learned from what ended them.
+
+    A frame that a marker ended before the gap was over has its marker last. A sender whose frames
+    end otherwise, and whose body comes in one datagram, needs no waiting at a datagram's end.
+    """
+
+    def __init__(self) -> None:
+        self._whole_body: set[int] | None = None
+        self._start_ns: int | None = None
+        self._begin_watch()
+
+    def _begin_watch(self) -> None:
+        self._frames = 0
+        self._ended_by_marker = 0
+        self._in_one_datagram = 0
+        self._body: set[int] = set()
+
+    def watch(self, trigger: Trigger, bones: set[int], one_datagram: bool, now_ns: int) -> None:
+        """Count a frame, and draw the conclusion when the time is over."""
+        if self._start_ns is None:
+            self._start_ns = now_ns
+        self._body |= bones
+        self._frames += 1
+        self._ended_by_marker += trigger == "marker"
+        self._in_one_datagram += one_datagram and len(bones) == len(self._body)
+        if now_ns - self._start_ns >= LEARNING_NS:
+            # A few frames may be torn by loss; half is no habit.
+            single = self._in_one_datagram >= 0.9 * self._frames
+            marker_last = self._ended_by_marker > 0.5 * self._frames
+            self._whole_body = self._body if single and not marker_last else None
+            self._start_ns = now_ns
+            self._begin_watch()
+
+    def complete_at_end_of_datagram(self, bones: set[int]) -> bool:
+        """Whether a datagram that brought `bones` is a whole frame of this sender."""
+        return self._whole_body is not None and bones >= self._whole_body
+
+
+def _mask(bones: set[int]) -> BoolArray:
+    mask = np.zeros(BONE_COUNT, np.bool_)
+    mask[list(bones)] = True
+    mask.setflags(write=False)
+    return mask
+
+
+def _impossible(bone: int) -> ProtocolError:
+    return ProtocolError(
+        "bad-pose",
+        f"bone {BONE_NAMES[bone]!r}: allowed: a finite position in metres and a unit quaternion",
+    )
+
+
+def _hips_in_world(
+    root: Root, position: FloatArray, rotation_xyzw: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """world_from_root times root_from_hips; plain numbers are faster than arrays of four."""
+    if root is _IDENTITY_ROOT:
+        return position.copy(), rotation_xyzw.copy()
+    ax, ay, az, aw = root.rotation_xyzw
+    x, y, z = position.tolist()
+    bx, by, bz, bw = rotation_xyzw.tolist()
+    # p + 2 w (a x p) + 2 a x (a x p)
+    tx, ty, tz = 2 * (ay * z - az * y), 2 * (az * x - ax * z), 2 * (ax * y - ay * x)
+    ox, oy, oz = root.position
+    return (
+        np.array(
+            [
+                ox + x + aw * tx + ay * tz - az * ty,
+                oy + y + aw * ty + az * tx - ax * tz,
+                oz + z + aw * tz + ax * ty - ay * tx,
+            ]
+        ),
+        np.array(
+            [
+                aw * bx + ax * bw + ay * bz - az * by,
+                aw * by - ax * bz + ay * bw + az * bx,
+                aw * bz + ax * by - ay * bx + az * bw,
+                aw * bw - ax * bx - ay * by - az * bz,
+            ]
+        ),
+    )
