@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 import numpy as np
@@ -32,7 +32,7 @@ class Effector:
     name: str
     joint: int
     axes: tuple[bool, bool, bool] = (True, True, True)
-    world_from_axes_xyzw: FloatArray = IDENTITY_XYZW
+    world_from_axes_xyzw: FloatArray = field(default_factory=lambda: IDENTITY_XYZW)
     orientation: Orientation = "free"
     softness_m2: float = 1e-6
 

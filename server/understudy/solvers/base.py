@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntFlag
 from typing import Protocol
@@ -45,7 +45,7 @@ class Solver(Protocol):
     """Targets in, a pose out; causal, constant memory, no clock, no exception in `step`."""
 
     skeleton: Skeleton
-    effectors: Sequence[Effector]
+    effectors: tuple[Effector, ...]
 
     def reset(self, pose: Pose | None = None) -> None:
         """Forget the past and start from `pose` (the rest pose if none is given)."""

@@ -19,7 +19,7 @@ from understudy.solvers._kernels.layout import (
 
 @kernel("void(f8[:, ::1], i8, f8[:, ::1], f8[:, ::1])")
 def on_hinge(joints_f, j, source, q):
-    """q[j] <- the rotation about the hinge's axis, from the centre of its range, nearest source[j]."""
+    """q[j] <- the rotation about the hinge's axis that is nearest to source[j]."""
     cx = -joints_f[j, CENTRE]
     cy = -joints_f[j, CENTRE + 1]
     cz = -joints_f[j, CENTRE + 2]
