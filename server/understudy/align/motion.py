@@ -11,17 +11,22 @@ from understudy.kinematics import FloatArray, ForwardKinematics, Skeleton
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MotionSample:
-    """World positions (t, n, 3) m and world_from_joint rotations (t, n, 3, 3) of t frames."""
+    """Evenly spaced frames of one body.
+
+    World positions (t, n, 3) m and world_from_joint rotations (t, n, 3, 3) of t frames, `step_s`
+    apart.
+    """
 
     positions: FloatArray
     rotations: FloatArray
+    step_s: float
 
     def __len__(self) -> int:
         return len(self.positions)
 
     @classmethod
     def from_frames(
-        cls, skeleton: Skeleton, roots: FloatArray, rotations_xyzw: FloatArray
+        cls, skeleton: Skeleton, roots: FloatArray, rotations_xyzw: FloatArray, rate_hz: float
     ) -> MotionSample:
         """A sample of roots (t, 3) m and full parent_from_joint rotations (t, n, 4)."""
         kinematics = ForwardKinematics(skeleton)
@@ -33,17 +38,17 @@ class MotionSample:
             )
             positions[t] = kinematics.positions
             rotations[t] = kinematics.rotations
-        return cls(positions, rotations)
+        return cls(positions, rotations, 1.0 / rate_hz)
 
     @classmethod
     def of_rest(cls, skeleton: Skeleton) -> MotionSample:
         """The rest pose as a sample of one frame."""
         rest = skeleton.rest_pose()
-        return cls.from_frames(skeleton, rest.root[None], rest.rotations_xyzw[None])
+        return cls.from_frames(skeleton, rest.root[None], rest.rotations_xyzw[None], 1.0)
 
     def thinned(self, count: int) -> MotionSample:
-        """At most `count` frames, evenly spread."""
-        if len(self) <= count:
-            return self
-        chosen = np.linspace(0, len(self) - 1, count).round().astype(np.int64)
-        return MotionSample(self.positions[chosen], self.rotations[chosen])
+        """About `count` frames at least, evenly spread; all of a shorter sample."""
+        stride = max(1, len(self) // count)
+        return MotionSample(
+            self.positions[::stride], self.rotations[::stride], self.step_s * stride
+        )

@@ -61,7 +61,10 @@ _SEGMENT_OF: Final = {
 # Vertebrae, as one inertial suit names its trunk joints: the L is no side.
 _VERTEBRA: Final = re.compile(r"[LT]\d{1,2}", re.IGNORECASE)
 _TOKEN: Final = re.compile(r"[左右]|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z左右]+")
+# A token on most joints says nothing; a word we know is given up only if nearly all have it,
+# because the fingers of one `hand` can be most of a skeleton.
 _SHARED_BY: Final = 0.6
+_KNOWN_SHARED_BY: Final = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +92,17 @@ def read_names(names: Sequence[str]) -> list[NameHint]:
     shared = {
         token
         for token, count in counts.items()
-        if count > _SHARED_BY * len(names) and len(names) > 3 and not token.isdigit()
+        if count > len(names) * (_KNOWN_SHARED_BY if _means_something(token) else _SHARED_BY)
+        and len(names) > 3
     }
     return [
         _read(name, [token for token in tokens if token not in shared])
         for name, tokens in zip(names, split, strict=True)
     ]
+
+
+def _means_something(token: str) -> bool:
+    return token in _PART_OF or token in _FINGER_OF or token.isdigit()
 
 
 def _tokens(name: str) -> list[str]:

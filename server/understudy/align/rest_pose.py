@@ -4,14 +4,20 @@ In the canonical pose a body faces +Z with its left at +X and its head at +Y, ar
 sideways, legs straight down, soles flat. `K` (3, 3) is a joint's world rotation in that pose.
 Because K takes a limb's own bone, as its frame sees it, to the canonical direction, limbs of two
 bodies that turn by the same amount from K point the same way exactly, whatever their rest poses.
+
+What is left open is how a bone is rolled about itself. That comes from motion where there is some
+(knees and elbows show their axes when they bend), and otherwise from the rest pose. Some rest
+poses are no posture at all, only bones laid end to end; then the mean of the motion stands in.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
+from understudy.align.evidence import flexion, mean_rotation, sole_normal
 from understudy.align.humanoid import FINGERS, finger_segments
 from understudy.align.motion import MotionSample
 from understudy.align.roles import RoleMap
@@ -19,140 +25,295 @@ from understudy.align.tree import Tree
 from understudy.kinematics import FloatArray, Skeleton
 from understudy.kinematics.rotations import between, matrix
 
-X = np.array([1.0, 0.0, 0.0])
-Y = np.array([0.0, 1.0, 0.0])
-Z = np.array([0.0, 0.0, 1.0])
+X: Final = np.array([1.0, 0.0, 0.0])
+Y: Final = np.array([0.0, 1.0, 0.0])
+Z: Final = np.array([0.0, 0.0, 1.0])
 
+# A rest pose is a posture if its legs go down (within this of the trunk's line), stay together and
+# straight, and its spine is stretched.
+_LEGS_OFF_TRUNK_RAD = np.radians(40.0)
+_LEGS_APART_RAD = np.radians(60.0)
+_KNEES_BENT_RAD = np.radians(45.0)
+_SPINE_EXTENSION = 0.85
 # Above this the thighs spread so far at rest that the soles follow the shins, not the floor.
 _SPLAYED_RAD = np.radians(20.0)
+# A sole seen standing is believed if it is this near to the rest pose's: a dancer's heels lift.
+_SOLE_REFINED_RAD = np.radians(15.0)
+# Below these the axis wandered too much to say how the bone is rolled.
+_STEADY = 0.8
+_STEADY_FOREARM = 0.97
 _SHORTEST_BONE_M = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CanonicalPose:
-    """`turns` (n, 3, 3): K of each joint; `known` (n,): whether the joint has one."""
+    """`turns` (n, 3, 3): K of each joint; `known` (n,): whether the joint has one.
+
+    `from_motion`: the rest pose was no posture, and the mean of the motion was taken instead.
+    """
 
     turns: FloatArray
     known: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    from_motion: bool
 
 
 def canonical_pose(
     skeleton: Skeleton, body: RoleMap, motion: MotionSample | None = None
 ) -> CanonicalPose:
-    """The canonical pose of a body, from its rest pose."""
-    return _Builder(skeleton, body).build()
+    """The canonical pose of a body, from its rest pose and, if there is some, its motion."""
+    return _Builder(skeleton, body, motion).build()
 
 
 class _Builder:
-    """Works down the body from the trunk; each limb is carried along by what it hangs on."""
+    """Works down the body from the trunk; each joint is carried along by what it hangs on."""
 
-    def __init__(self, skeleton: Skeleton, body: RoleMap) -> None:
+    def __init__(self, skeleton: Skeleton, body: RoleMap, motion: MotionSample | None) -> None:
         self.skeleton = skeleton
         self.body = body
+        self.motion = motion
         self.tree = Tree(skeleton.parents)
-        rest = MotionSample.of_rest(skeleton)
-        self.points = rest.positions[0]
-        self.frames = rest.rotations[0]
+        self.rest = MotionSample.of_rest(skeleton)
+        self.points = self.rest.positions[0]
+        self.frames = self.rest.rotations[0]
+        self.from_motion = motion is not None and not is_posture(self.points, body)
+        # How joints are turned to each other where nothing better is known.
+        self.reference = motion if motion is not None and self.from_motion else self.rest
         n = len(skeleton)
-        self.deltas = np.tile(np.eye(3), (n, 1, 1))  # canonical_from_rest in the world
+        self.turns = np.tile(np.eye(3), (n, 1, 1))
+        self.plain = self.turns.copy()  # the same before hinges had their say
         self.known = np.zeros(n, np.bool_)
 
     def build(self) -> CanonicalPose:
-        upright = body_axes(self.points, self.body)
-        for joint in (self.body.roles["hips"], *self.body.spine, *self.body.neck):
-            self._set(joint, upright)
-        self._set(self.body.roles["head"], upright)
-        for side, sign in (("left", 1.0), ("right", -1.0)):
-            self._arm(side, sign * X, upright)
-            self._leg(side, upright)
-        return CanonicalPose(self.deltas @ self.frames, self.known)
+        if self.from_motion:
+            self._trunk_from_bones()
+        else:
+            self._trunk_from_rest()
+        for side, outward in (("left", X), ("right", -X)):
+            self._arm(side, outward)
+            self._leg(side)
+        return CanonicalPose(self.turns, self.known, self.from_motion)
 
-    def _set(self, joint: int, delta: FloatArray) -> None:
-        self.deltas[joint] = delta
-        self.known[joint] = True
+    # -- trunk ---------------------------------------------------------------------------------
+
+    def _trunk_from_rest(self) -> None:
+        upright = body_axes(self.points, self.body)
+        hips = self.body.roles["hips"]
+        for joint in (hips, *self.body.spine, *self.body.neck, self.body.roles["head"]):
+            self._set(joint, upright @ self.frames[joint])
+        across = self._local(hips, self._across("UpperLeg"))
+        self._set(hips, axes_from(across, self.frames[hips].T @ upright[1], first="x"))
+
+    def _trunk_from_bones(self) -> None:
+        """Hips and chest by the rigid triangles of their bones, the rest by its mean turn."""
+        hips, chest, head = self.body.roles["hips"], self.body.spine[-1], self.body.roles["head"]
+        first = self.body.spine[0]
+        self._set(
+            hips,
+            axes_from(
+                self._local(hips, self._across("UpperLeg")), self._offset(hips, first), first="x"
+            ),
+        )
+        shoulders = "Shoulder" if self._apart("Shoulder") else "UpperArm"
+        above = self.body.neck[0] if self.body.neck else head
+        self._set(
+            chest,
+            axes_from(
+                self._local(chest, self._across(shoulders)), self._offset(chest, above), first="x"
+            ),
+        )
+        lateral = self.reference.rotations[:, hips] @ self.turns[hips].T @ X
+        for joint, after in zip(self.body.spine[:-1], self.body.spine[1:], strict=True):
+            across = np.einsum("tji,tj->i", self.reference.rotations[:, joint], lateral)
+            self._set(joint, axes_from(across, self._offset(joint, after), first="y"))
+        parent = chest
+        for joint in (*self.body.neck, head):
+            self._set(joint, self._carried(joint, parent))
+            parent = joint
+
+    def _across(self, part: str) -> FloatArray:
+        left, right = self._joint("left" + part), self._joint("right" + part)
+        return np.asarray(self.points[left] - self.points[right])
+
+    def _apart(self, part: str) -> bool:
+        """Whether both joints exist, at some distance from each other."""
+        left, right = self._joint("left" + part), self._joint("right" + part)
+        return left >= 0 and right >= 0 and bool(np.linalg.norm(self._across(part)) > 1e-3)
+
+    # -- limbs ---------------------------------------------------------------------------------
+
+    def _arm(self, side: str, outward: FloatArray) -> None:
+        chest = self.body.spine[-1]
+        parent = chest
+        clavicle = self._joint(side + "Shoulder")
+        if clavicle >= 0:
+            self._set(clavicle, self._carried(clavicle, chest))
+            parent = clavicle
+        upper, lower, hand = (self._joint(side + part) for part in ("UpperArm", "LowerArm", "Hand"))
+        wrist = self._offset(lower, hand) if hand >= 0 else self._end(lower)
+        self._aim(upper, parent, self._offset(upper, lower), outward)
+        self._aim(lower, upper, wrist, outward)
+        if hand < 0:
+            return
+        # Elbows bend the left arm about -Y, the right one about +Y: both forward.
+        self._roll(upper, lower, hand, outward, np.cross(outward, Z), _STEADY_FOREARM)
+        self._hand(side, lower, hand, outward)
+        for finger in FINGERS:
+            self._finger(side, finger, hand, outward)
+
+    def _hand(self, side: str, lower: int, hand: int, outward: FloatArray) -> None:
+        """Fingers show how a hand is rolled: with the palm down the index is the foremost."""
+        knuckles = {
+            finger: self._offset(hand, joint)
+            for finger in FINGERS[1:]
+            if (joint := self._joint(side + finger + "Proximal")) >= 0
+        }
+        if len(knuckles) >= 2:
+            order = [finger for finger in FINGERS[1:] if finger in knuckles]
+            forward = knuckles[order[0]] - knuckles[order[-1]]
+            tip = np.mean(list(knuckles.values()), axis=0)
+            if np.linalg.norm(np.cross(tip, forward)) > _SHORTEST_BONE_M**2:
+                sign = outward[0]
+                self._set(hand, axes_from(sign * tip, None, first="x", forward=forward))
+                return
+        tip = next(iter(knuckles.values())) if knuckles else self._end(hand)
+        self._aim(hand, lower, tip, outward, plain=not self.from_motion)
+
+    def _finger(self, side: str, finger: str, hand: int, outward: FloatArray) -> None:
+        joints = [self._joint(side + finger + segment) for segment in finger_segments(finger)]
+        parent = hand
+        for joint, after in zip(joints, [*joints[1:], -1], strict=True):
+            if joint < 0:
+                continue
+            if finger == "Thumb":  # thumbs rest at any angle to the palm: nothing to straighten
+                self._set(joint, self._carried(joint, parent))
+            else:
+                end = self._offset(joint, after) if after >= 0 else self._end(joint)
+                self._aim(joint, parent, end, outward)
+            parent = joint
+
+    def _leg(self, side: str) -> None:
+        hips = self.body.roles["hips"]
+        upper, lower, foot = (self._joint(side + part) for part in ("UpperLeg", "LowerLeg", "Foot"))
+        self._aim(upper, hips, self._offset(upper, lower), -Y)
+        self._aim(lower, upper, self._offset(lower, foot), -Y)
+        self._roll(upper, lower, foot, -Y, X, _STEADY)
+        carried = self._carried(foot, lower, plain=not self.from_motion)
+        normal = self._sole(upper, lower, foot, carried)
+        toes = self._joint(side + "Toes")
+        toe = self._offset(foot, toes) if toes >= 0 else self._end(foot)
+        forward = carried.T @ Z
+        if toe is not None and _reaches_forward(toe, normal):
+            forward = toe
+        self._set(foot, axes_from(None, normal, first="y", forward=forward))
+        if toes >= 0:
+            self._set(toes, self._carried(toes, foot))
+
+    def _sole(self, upper: int, lower: int, foot: int, carried: FloatArray) -> FloatArray:
+        """The direction (3,) in the foot's frame that points up while the foot stands flat."""
+        shin_carried = np.asarray(carried.T @ Y)
+        length = float(
+            np.linalg.norm(self.points[lower] - self.points[upper])
+            + np.linalg.norm(self.points[foot] - self.points[lower])
+        )
+        seen = None if self.motion is None else sole_normal(self.motion, foot, length)
+        if self.from_motion:
+            return shin_carried if seen is None else seen
+        up = body_axes(self.points, self.body)[1]
+        thigh = self.points[lower] - self.points[upper]
+        splayed = angle_between(thigh, -up) > _SPLAYED_RAD
+        normal = shin_carried if splayed else np.asarray(self.frames[foot].T @ up)
+        if seen is not None and angle_between(seen, normal) < _SOLE_REFINED_RAD:
+            return seen
+        return normal
+
+    def _roll(
+        self,
+        upper: int,
+        lower: int,
+        end: int,
+        bone: FloatArray,
+        axis: FloatArray,
+        steady_lower: float,
+    ) -> None:
+        """Roll both bones of a limb so that its hinge bends about the canonical `axis`."""
+        seen = None if self.motion is None else flexion(self.motion, upper, lower, end)
+        if seen is None:
+            return
+        for joint, local, steady in (
+            (upper, seen.upper, _STEADY),
+            (lower, seen.lower, steady_lower),
+        ):
+            if np.linalg.norm(local) > steady:
+                now = self.turns[joint] @ local
+                now -= bone * (now @ bone)
+                self.turns[joint] = matrix(between(now, axis)) @ self.turns[joint]
+
+    # -- single joints -------------------------------------------------------------------------
 
     def _joint(self, role: str) -> int:
         return self.body.joint(role)
 
-    def _arm(self, side: str, outward: FloatArray, upright: FloatArray) -> None:
-        delta = upright
-        clavicle = self._joint(side + "Shoulder")
-        if clavicle >= 0:
-            self._set(clavicle, delta)
-        upper, lower, hand = (self._joint(side + part) for part in ("UpperArm", "LowerArm", "Hand"))
-        delta = self._straighten(upper, lower, outward, delta)
-        wrist = self.points[hand] if hand >= 0 else self._end(lower)
-        delta = self._aim(lower, wrist, outward, delta)
-        if hand < 0:
-            return
-        delta = self._aim(hand, self._hand_end(side), outward, delta)
-        for finger in FINGERS:
-            self._finger(side, finger, outward, delta)
+    def _set(self, joint: int, turn: FloatArray) -> None:
+        self.turns[joint] = turn
+        self.plain[joint] = turn
+        self.known[joint] = True
 
-    def _finger(self, side: str, finger: str, outward: FloatArray, hand: FloatArray) -> None:
-        joints = [self._joint(side + finger + segment) for segment in finger_segments(finger)]
-        joints = [joint for joint in joints if joint >= 0]
-        delta = hand
-        for i, joint in enumerate(joints):
-            if finger == "Thumb":  # thumbs rest at any angle to the palm: nothing to straighten
-                self._set(joint, delta)
-                continue
-            end = self.points[joints[i + 1]] if i + 1 < len(joints) else self._end(joint)
-            delta = self._aim(joint, end, outward, delta)
-
-    def _leg(self, side: str, upright: FloatArray) -> None:
-        upper, lower, foot = (self._joint(side + part) for part in ("UpperLeg", "LowerLeg", "Foot"))
-        thigh = upright @ (self.points[lower] - self.points[upper])
-        delta = self._straighten(upper, lower, -Y, upright)
-        delta = self._straighten(lower, foot, -Y, delta)
-        splay = np.arctan2(np.hypot(thigh[0], thigh[2]), -thigh[1])
-        sole = delta if splay > _SPLAYED_RAD else upright
-        heading = sole @ (self._toe_point(side) - self.points[foot])
-        yaw = np.arctan2(heading[0], heading[2]) if np.hypot(heading[0], heading[2]) > 1e-3 else 0.0
-        sole = about_y(-yaw) @ sole
-        self._set(foot, sole)
-        if self._joint(side + "Toes") >= 0:
-            self._set(self._joint(side + "Toes"), sole)
-
-    def _straighten(
-        self, joint: int, end: int, direction: FloatArray, carried: FloatArray
-    ) -> FloatArray:
-        return self._aim(joint, self.points[end], direction, carried)
+    def _carried(self, joint: int, parent: int, plain: bool = False) -> FloatArray:
+        """K of a joint that is turned to its parent as the reference has it."""
+        above = self.plain[parent] if plain else self.turns[parent]
+        relative = (
+            np.swapaxes(self.reference.rotations[:, parent], 1, 2)
+            @ self.reference.rotations[:, joint]
+        )
+        return np.asarray(above @ mean_rotation(relative))
 
     def _aim(
-        self, joint: int, end: FloatArray | None, direction: FloatArray, carried: FloatArray
-    ) -> FloatArray:
-        """Turn a carried bone by the least angle that lays it in `direction`."""
-        delta = carried
-        if end is not None:
-            bone = carried @ (end - self.points[joint])
-            if np.linalg.norm(bone) > _SHORTEST_BONE_M:
-                delta = matrix(between(bone, direction)) @ carried
-        self._set(joint, delta)
-        return delta
+        self,
+        joint: int,
+        parent: int,
+        end: FloatArray | None,
+        direction: FloatArray,
+        plain: bool = True,
+    ) -> None:
+        """Carry a joint, then turn it by the least angle that lays its bone in `direction`."""
+        turn = self._carried(joint, parent, plain)
+        if end is not None and np.linalg.norm(end) > _SHORTEST_BONE_M:
+            turn = matrix(between(turn @ end, direction)) @ turn
+        self._set(joint, turn)
+
+    def _local(self, joint: int, vector: FloatArray) -> FloatArray:
+        return np.asarray(self.frames[joint].T @ vector)
+
+    def _offset(self, joint: int, other: int) -> FloatArray:
+        """The way from one joint to another in the frame of the first, at rest (3,) m."""
+        return self._local(joint, self.points[other] - self.points[joint])
 
     def _end(self, joint: int) -> FloatArray | None:
         """The far end of a bone without a role below it: its tip, or its only child."""
         if self.skeleton.has_tip[joint]:
-            return np.asarray(self.points[joint] + self.frames[joint] @ self.skeleton.tips[joint])
+            return np.asarray(self.skeleton.tips[joint])
         children = self.tree.children[joint]
-        return self.points[children[0]] if len(children) == 1 else None
+        return np.asarray(self.skeleton.offsets[children[0]]) if len(children) == 1 else None
 
-    def _hand_end(self, side: str) -> FloatArray | None:
-        knuckles = [
-            self.points[joint]
-            for finger in FINGERS[1:]
-            if (joint := self._joint(side + finger + "Proximal")) >= 0
-        ]
-        if knuckles:
-            return np.asarray(np.mean(knuckles, axis=0))
-        return self._end(self._joint(side + "Hand"))
 
-    def _toe_point(self, side: str) -> FloatArray:
-        toes = self._joint(side + "Toes")
-        foot = self._joint(side + "Foot")
-        end = self.points[toes] if toes >= 0 else self._end(foot)
-        return self.points[foot] if end is None else end
+def is_posture(points: FloatArray, body: RoleMap) -> bool:
+    """Whether joints at `points` (n, 3) look like somebody standing, arms anywhere."""
+    roles = body.roles
+    trunk_joints = [roles["hips"], *body.spine, *body.neck, roles["head"]]
+    chain = points[trunk_joints]
+    path = float(np.linalg.norm(np.diff(chain, axis=0), axis=1).sum())
+    down = chain[0] - chain[-1]
+    if path < _SHORTEST_BONE_M or np.linalg.norm(down) / path < _SPINE_EXTENSION:
+        return False
+    legs = []
+    for side in ("left", "right"):
+        hip, knee, ankle = (points[roles[side + p]] for p in ("UpperLeg", "LowerLeg", "Foot"))
+        legs.append(ankle - hip)
+        if angle_between(ankle - hip, down) > _LEGS_OFF_TRUNK_RAD:
+            return False
+        if angle_between(knee - hip, ankle - knee) > _KNEES_BENT_RAD:
+            return False
+    return bool(angle_between(legs[0], legs[1]) < _LEGS_APART_RAD)
 
 
 def body_axes(points: FloatArray, body: RoleMap) -> FloatArray:
@@ -171,8 +332,33 @@ def body_axes(points: FloatArray, body: RoleMap) -> FloatArray:
     left = unit(points[roles["leftUpperLeg"]] - points[roles["rightUpperLeg"]]) + unit(
         points[roles["leftUpperArm"]] - points[roles["rightUpperArm"]]
     )
-    left = unit(left - up * (left @ up))
-    return np.stack([left, up, np.cross(left, up)])
+    return axes_from(left, up, first="y")
+
+
+def axes_from(
+    x: FloatArray | None,
+    y: FloatArray | None,
+    *,
+    first: str,
+    forward: FloatArray | None = None,
+) -> FloatArray:
+    """Rotation (3, 3) that takes two directions to two of the axes X, Y, Z (`forward`).
+
+    The one named by `first` (`x` or `y`) is met exactly, the other one as nearly as possible.
+    """
+    if first == "x":
+        a = unit(np.asarray(x))
+        if y is None:
+            b = unit(np.cross(np.asarray(forward), a))
+        else:
+            b = unit(y - a * (y @ a))
+    else:
+        b = unit(np.asarray(y))
+        if x is None:
+            a = unit(np.cross(b, np.asarray(forward)))
+        else:
+            a = unit(x - b * (x @ b))
+    return np.stack([a, b, np.cross(a, b)])
 
 
 def unit(v: FloatArray) -> FloatArray:
@@ -181,7 +367,14 @@ def unit(v: FloatArray) -> FloatArray:
     return np.asarray(v / length if length > 0.0 else v, np.float64)
 
 
-def about_y(angle_rad: float) -> FloatArray:
-    """Rotation (3, 3) about +Y."""
-    c, s = np.cos(angle_rad), np.sin(angle_rad)
-    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+def angle_between(a: FloatArray, b: FloatArray) -> float:
+    """The angle between two directions (3,), rad."""
+    return float(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b))
+
+
+def _reaches_forward(toe: FloatArray, normal: FloatArray) -> bool:
+    """Whether a foot's end lies far enough ahead of its ankle to say where the foot points."""
+    ahead = toe - normal * (toe @ normal)
+    return bool(np.linalg.norm(ahead) > 0.05 * np.linalg.norm(toe)) and bool(
+        np.linalg.norm(ahead) > 1e-3
+    )
