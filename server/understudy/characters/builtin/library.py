@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from understudy.characters.builtin.bodies import BUILDS, build_body
+from understudy.characters.builtin.swing import bat_swing
 from understudy.characters.builtin.walk import walk
 from understudy.characters.clip import Clip
 from understudy.errors import UnderstudyError
@@ -14,6 +15,7 @@ from understudy.kinematics import Skeleton
 
 _MOTIONS: Final[dict[str, Callable[[float], Clip]]] = {
     "walk": walk,
+    "bat-swing": bat_swing,
 }
 
 BUILTIN_CHARACTERS: Final[tuple[str, ...]] = tuple(BUILDS)

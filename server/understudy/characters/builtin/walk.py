@@ -24,8 +24,8 @@ STEPS: Final = 13
 STEP_S: Final = 1.0
 STEP_M: Final = 0.555
 RADIUS_M: Final = 4.5
-_TRAIL_M: Final = 0.382  # the pelvis behind the base toe at a step boundary
-HALF_TRACK_M: Final = 0.075  # the feet stand this far to either side of the path
+_TRAIL_M: Final = 0.350  # the pelvis behind the base toe at a step boundary
+HALF_TRACK_M: Final = 0.095  # the feet stand this far to either side of the path
 TOE_OUT_RAD: Final = np.radians(7.0)
 
 # One foot's stride: seconds since it took over; it stands flat at both ends of the tracks.
@@ -35,33 +35,54 @@ FOOT_FLAT_S: Final = 1.89
 _MID_STANCE_S: Final = 0.5
 
 _ADVANCE = Track(
-    [(TOE_OFF_S, 0.0), (1.43, 0.463), (1.57, 0.839), (1.66, 0.942), (HEEL_STRIKE_S, 1.0)]
+    [
+        (TOE_OFF_S, 0.0),
+        (1.25, 0.083),
+        (1.33, 0.321),
+        (1.42, 0.633),
+        (1.51, 0.781),
+        (1.60, 0.890),
+        (1.68, 0.979),
+        (HEEL_STRIKE_S, 1.0),
+    ]
 )
-_LIFT_M = Track([(TOE_OFF_S, 0.0), (1.27, 0.042), (1.45, 0.0445), (HEEL_STRIKE_S, 0.0)])
+_LIFT_M = Track(
+    [
+        (TOE_OFF_S, 0.0),
+        (1.25, 0.0245),
+        (1.33, 0.0434),
+        (1.42, 0.0427),
+        (1.51, 0.0227),
+        (1.60, 0.0059),
+        (1.68, 0.0022),
+        (HEEL_STRIKE_S, 0.0),
+    ]
+)
 _HEEL_PIVOT = Track([(1.15, 0.0), (1.74, 1.0)])
 _FOOT_PITCH_DEG = Track(
     [
-        (0.55, 0.0),
-        (0.85, 6.0),
-        (1.0, 22.7),
-        (TOE_OFF_S, 44.0),
-        (1.22, 57.0),
-        (1.34, 35.9),
-        (1.46, 9.7),
-        (1.60, -9.3),
-        (HEEL_STRIKE_S, -17.7),
+        (0.50, 0.0),
+        (0.72, 5.2),
+        (0.86, 13.6),
+        (1.00, 32.5),
+        (TOE_OFF_S, 54.3),
+        (1.20, 62.8),
+        (1.32, 39.0),
+        (1.46, 7.6),
+        (1.60, -6.1),
+        (HEEL_STRIKE_S, -12.2),
         (FOOT_FLAT_S, 0.0),
     ]
 )
 _TOES_PITCH_DEG = Track(
     [
         (0.95, 0.0),
-        (TOE_OFF_S, 18.0),
-        (1.22, 42.0),
-        (1.34, 30.9),
-        (1.46, 5.7),
-        (1.60, -12.3),
-        (HEEL_STRIKE_S, -19.2),
+        (TOE_OFF_S, 25.1),
+        (1.20, 45.0),
+        (1.32, 28.4),
+        (1.46, 3.2),
+        (1.60, -8.0),
+        (HEEL_STRIKE_S, -13.2),
         (FOOT_FLAT_S, 0.0),
     ]
 )
@@ -117,9 +138,9 @@ def _wave(phase: FloatArray, amplitude: float, peak: float) -> FloatArray:
 def _pelvis_place(
     stride: FloatArray, step: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    along = STEP_M * step - _TRAIL_M + _wave(step, 0.0028, 0.076)
+    along = STEP_M * step - _TRAIL_M + _wave(step, 0.0045, 0.03)
     left = _wave(stride, 0.025, 0.22)
-    height = 0.961 + _wave(step, 0.0104, 0.335) + _wave(2.0 * step, 0.0013, 0.2)
+    height = 0.963 + _wave(step, 0.0071, 0.24)
     return along, left, height
 
 
