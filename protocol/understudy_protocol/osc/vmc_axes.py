@@ -22,8 +22,10 @@ MIRROR: Final = np.array([-1.0, 1.0, 1.0, 1.0, -1.0, -1.0, 1.0])
 """Factors for position x y z and quaternion x y z w, the same both ways."""
 MIRROR.setflags(write=False)
 
-_LOW: Final = (1.0 - FRAME_UNIT_TOLERANCE) ** 2
-_HIGH: Final = (1.0 + FRAME_UNIT_TOLERANCE) ** 2
+# The sums of squares of a pose's position and quaternion, as one product, and their bounds.
+_SUMS: Final = np.array([[1.0, 0.0]] * 3 + [[0.0, 1.0]] * 4)
+_LOW: Final = np.array([0.0, (1.0 - FRAME_UNIT_TOLERANCE) ** 2])
+_HIGH: Final = np.array([MAX_MAGNITUDE**2, (1.0 + FRAME_UNIT_TOLERANCE) ** 2])
 
 
 def poses_from_wire(
@@ -36,8 +38,6 @@ def poses_from_wire(
     """
     with np.errstate(invalid="ignore", divide="ignore"):  # NaN, infinity and zero are not good.
         poses = np.frombuffer(b"".join(wire), ">f4").reshape(-1, 7) * MIRROR
-        positions, rotations = poses[:, :3].copy(), poses[:, 3:]
-        squares = np.einsum("ij,ij->i", rotations, rotations)
-        good = (squares >= _LOW) & (squares <= _HIGH)
-        good &= np.abs(positions).max(axis=1) <= MAX_MAGNITUDE
-        return positions, rotations / np.sqrt(squares)[:, None], good
+        sums = np.square(poses) @ _SUMS
+        good = ((sums >= _LOW) & (sums <= _HIGH)).all(axis=1)
+        return poses[:, :3].copy(), poses[:, 3:] / np.sqrt(sums[:, 1:]), good

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections import defaultdict, deque
 from collections.abc import Callable
 from typing import Final, Literal
 
@@ -13,12 +14,14 @@ from understudy_protocol.names import describe
 from understudy_protocol.osc.bones import BONE_INDEX, BONE_NAMES
 from understudy_protocol.osc.layouts import KnownLayouts, head
 from understudy_protocol.osc.packet import (
+    BUNDLE_START,
     Argument,
     read_message,
     split_packet,
     string_end,
     write_string,
 )
+from understudy_protocol.osc.shapes import BundleShape
 from understudy_protocol.osc.vmc_axes import POSE_BYTES
 from understudy_protocol.osc.vmc_events import (
     BlendApply,
@@ -51,14 +54,41 @@ _THRU: Final = "/VMC/Thru/"
 _Arguments = tuple[Argument, ...]
 
 
-def decode_vmc(datagram: bytes) -> VmcDatagram:
-    """Everything a datagram says, in its order. Never raises, whatever the bytes.
+class VmcDecoder:
+    """Decodes the datagrams of one input; it remembers how they were laid out, to be faster.
 
-    A message that is broken, or a known one with arguments too few or of the wrong type, is
-    refused with a reason; surplus arguments and unknown addresses are ignored, as the protocol
-    asks.
+    What it returns depends on the datagram alone, and is what `decode_vmc` returns.
     """
-    messages, refused = split_packet(datagram)
+
+    def __init__(self) -> None:
+        self._shapes: Final[defaultdict[int, deque[_Shape]]] = defaultdict(_few_shapes)
+
+    def decode(self, datagram: bytes) -> VmcDatagram:
+        """Everything a datagram says, in its order. Never raises, whatever the bytes.
+
+        A message that is broken, or a known one with arguments too few or of the wrong type, is
+        refused with a reason; surplus arguments and unknown addresses are ignored, as the protocol
+        asks.
+        """
+        shapes = self._shapes.get(len(datagram), ())
+        for shape in shapes:
+            parts = shape.match(datagram)
+            if parts is not None:
+                return shape.decode(parts)
+        messages, refused = split_packet(datagram)
+        if len(messages) >= _SHAPE_ELEMENTS and not refused and _is_flat(datagram, messages):
+            if len(self._shapes) >= _MAX_LENGTHS:
+                self._shapes.clear()
+            self._shapes[len(datagram)].append(_Shape(datagram, messages))
+        return _decode(messages, refused)
+
+
+def decode_vmc(datagram: bytes) -> VmcDatagram:
+    """Decode one datagram alone; see `VmcDecoder`."""
+    return _decode(*split_packet(datagram))
+
+
+def _decode(messages: list[bytes], refused: list[ProtocolError]) -> VmcDatagram:
     events: list[VmcEvent] = []
     ignored = 0
     run: dict[int, bytes] = {}
@@ -85,6 +115,64 @@ def decode_vmc(datagram: bytes) -> VmcDatagram:
     if run:
         events.append(Bones(run))
     return VmcDatagram(events, refused, ignored)
+
+
+# A shape pays from a few bones on. A sender has one for each datagram of its frame, of which some
+# may be of one length.
+_SHAPE_ELEMENTS: Final = 4
+_MAX_LENGTHS: Final = 64
+
+
+def _few_shapes() -> deque[_Shape]:
+    return deque(maxlen=4)
+
+
+def _is_flat(datagram: bytes, messages: list[bytes]) -> bool:
+    """Whether a datagram is one bundle of just these messages, with no bundle inside."""
+    return len(datagram) == len(BUNDLE_START) + sum(4 + len(message) for message in messages)
+
+
+class _Shape(BundleShape):
+    """The shape of a bundle and what to make of its parts."""
+
+    def __init__(self, datagram: bytes, messages: list[bytes]) -> None:
+        super().__init__(datagram, messages, _BONE_BY_HEAD, POSE_BYTES)
+        # Runs of different bones as (first part, end, bones), other messages as (part, part, ()).
+        self._steps: Final[list[tuple[int, int, tuple[int, ...]]]] = []
+        for part, bone in enumerate(self.keys):
+            if bone is None:
+                self._steps.append((part, part, ()))
+                continue
+            first, _, bones = self._steps[-1] if self._steps else (0, 0, ())
+            if bones and bone not in bones:
+                self._steps[-1] = (first, part + 1, (*bones, bone))
+            else:
+                self._steps.append((part, part + 1, (bone,)))
+        self._known: Final[dict[int, tuple[bytes, VmcEvent]]] = {}
+
+    def decode(self, parts: tuple[bytes, ...]) -> VmcDatagram:
+        events: list[VmcEvent] = []
+        refused: list[ProtocolError] = []
+        ignored = 0
+        for first, end, bones in self._steps:
+            if bones:
+                events.append(Bones(dict(zip(bones, parts[first:end], strict=True))))
+                continue
+            raw = parts[first]
+            last, event = self._known.get(first, (b"", None))
+            if raw != last:
+                try:
+                    event = _read_event(raw)
+                except ProtocolError as error:
+                    refused.append(error)
+                    continue
+                if event is not None:
+                    self._known[first] = (raw, event)
+            if event is None:
+                ignored += 1
+            else:
+                events.append(event)
+        return VmcDatagram(events, refused, ignored)
 
 
 def _read_event(raw: bytes) -> VmcEvent | None:
@@ -151,12 +239,10 @@ def _pose(address: str, numbers: _Arguments) -> tuple[Vector, Quaternion]:
 def _floats(address: str, numbers: _Arguments) -> list[float]:
     """The numbers, once `_check_types` has made sure that they are; refused if out of range."""
     floats = [float(number) for number in numbers if isinstance(number, int | float)]
-    for number in floats:
-        if not abs(number) <= MAX_MAGNITUDE:
-            raise ProtocolError(
-                "out-of-range",
-                f"{address}: {number:g}; allowed: finite, up to {MAX_MAGNITUDE:g} either way",
-            )
+    if not all(abs(number) <= MAX_MAGNITUDE for number in floats):
+        raise ProtocolError(
+            "out-of-range", f"{address}: allowed: finite, up to {MAX_MAGNITUDE:g} either way"
+        )
     return floats
 
 

@@ -247,7 +247,7 @@ def _hips_in_world(
     root: Root, position: FloatArray, rotation_xyzw: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """world_from_root times root_from_hips; plain numbers are faster than arrays of four."""
-    if root is _IDENTITY_ROOT:
+    if root.position == _IDENTITY_ROOT.position and root.rotation_xyzw[3] == 1.0:
         return position.copy(), rotation_xyzw.copy()
     ax, ay, az, aw = root.rotation_xyzw
     x, y, z = position.tolist()
