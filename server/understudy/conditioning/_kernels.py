@@ -1,0 +1,118 @@
+"""Compiled easing of targets and checking of solutions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from understudy.kinematics._kernels import difference, turn
+from understudy.kinematics.compiled import kernel
+
+
+@kernel("UniTuple(f8, 3)(f8[:, ::1], f8, f8, f8, f8)")
+def turned(q, sign, x, y, z):
+    """The vector (x, y, z) turned by the root's rotation q[0], or back if `sign` is -1."""
+    qx = sign * q[0, 0]
+    qy = sign * q[0, 1]
+    qz = sign * q[0, 2]
+    w = q[0, 3]
+    tx = 2.0 * (qy * z - qz * y)
+    ty = 2.0 * (qz * x - qx * z)
+    tz = 2.0 * (qx * y - qy * x)
+    return (
+        x + w * tx + qy * tz - qz * ty,
+        y + w * ty + qz * tx - qx * tz,
+        z + w * tz + qx * ty - qy * tx,
+    )
+
+
+@kernel("void(f8[:, ::1], i8, f8[:, ::1], i8, f8)")
+def slerp_row(a, i, b, j, fraction):
+    """b[j] <- the rotation `fraction` of the shorter way from a[i] to b[j]."""
+    x, y, z = difference(a, i, b, j)
+    for c in range(4):
+        b[j, c] = a[i, c]
+    turn(b, j, fraction * x, fraction * y, fraction * z)
+
+
+@kernel(
+    "void(f8, f8[::1], f8[:, ::1], f8[:, ::1], f8[::1],"
+    " f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])"
+)
+def ease(fraction, head_a, q_a, goals_a, known, head, q, goals, turns):
+    """Replace targets by those `fraction` of the way from `_a` to them.
+
+    `head` and `goals` are laid out as in `Targets`. The positions of `goals_a` are in the frame of
+    the root of `_a` already; effectors that are not `known` (k,) there are left alone. Goals are
+    blended in the root's frame, so that a body that turns or travels takes them along. `turns`
+    (2, 4) is overwritten.
+    """
+    for e in range(goals.shape[0]):
+        goals[e, 3], goals[e, 4], goals[e, 5] = turned(
+            q, -1.0, goals[e, 3] - head[0], goals[e, 4] - head[1], goals[e, 5] - head[2]
+        )
+    for r in range(3):
+        head[r] = head_a[r] + fraction * (head[r] - head_a[r])
+    for j in range(q.shape[0]):
+        slerp_row(q_a, j, q, j, fraction)
+    for e in range(goals.shape[0]):
+        if known[e] > 0.0:
+            for c in range(3, 6):
+                goals[e, c] = goals_a[e, c] + fraction * (goals[e, c] - goals_a[e, c])
+            for c in range(4):
+                turns[0, c] = goals_a[e, 6 + c]
+                turns[1, c] = goals[e, 6 + c]
+            slerp_row(turns, 0, turns, 1, fraction)
+            for c in range(4):
+                goals[e, 6 + c] = turns[1, c]
+        x, y, z = turned(q, 1.0, goals[e, 3], goals[e, 4], goals[e, 5])
+        goals[e, 3] = head[0] + x
+        goals[e, 4] = head[1] + y
+        goals[e, 5] = head[2] + z
+
+
+@kernel(
+    "f8(f8[::1], f8[:, ::1], f8[::1], i8[::1], f8[:, ::1], f8[:, ::1],"
+    " f8[::1], f8[:, ::1], f8[::1])"
+)
+def accept(root, q, residuals, hinges, axes, rest, good_root, good_q, angles):
+    """Copy a finite pose into the good one and read its hinges' angles; the largest residual (m).
+
+    Where anything is not finite, or a rotation has lost its length, nothing is copied and the
+    answer is -1.
+    """
+    total = 0.0
+    for r in range(3):
+        total += root[r]
+    worst = 0.0
+    for e in range(residuals.shape[0]):
+        total += residuals[e]
+        worst = max(worst, residuals[e])
+    if not np.isfinite(total):
+        return -1.0
+    for j in range(q.shape[0]):
+        square = q[j, 0] * q[j, 0] + q[j, 1] * q[j, 1] + q[j, 2] * q[j, 2] + q[j, 3] * q[j, 3]
+        if not np.abs(square - 1.0) < 1e-3:  # NaN is refused too
+            return -1.0
+    for r in range(3):
+        good_root[r] = root[r]
+    for j in range(q.shape[0]):
+        for c in range(4):
+            good_q[j, c] = q[j, c]
+    for h in range(hinges.shape[0]):
+        j = hinges[h]
+        # The body rotation from rest, of which the part along the axis is the hinge's angle.
+        ax = -rest[j, 0]
+        ay = -rest[j, 1]
+        az = -rest[j, 2]
+        aw = rest[j, 3]
+        x = aw * q[j, 0] + ax * q[j, 3] + ay * q[j, 2] - az * q[j, 1]
+        y = aw * q[j, 1] - ax * q[j, 2] + ay * q[j, 3] + az * q[j, 0]
+        z = aw * q[j, 2] + ax * q[j, 1] - ay * q[j, 0] + az * q[j, 3]
+        w = aw * q[j, 3] - ax * q[j, 0] - ay * q[j, 1] - az * q[j, 2]
+        angle = 2.0 * np.arctan2(x * axes[j, 0] + y * axes[j, 1] + z * axes[j, 2], w)
+        if angle > np.pi:
+            angle -= 2.0 * np.pi
+        elif angle < -np.pi:
+            angle += 2.0 * np.pi
+        angles[h] = angle
+    return worst

@@ -1,0 +1,128 @@
+"""One performer's stream: its skeleton, its sequence, and its frames as checked poses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+import numpy as np
+
+from understudy.ingest._kernels import normalise
+from understudy.ingest.sequence import SequenceGate
+from understudy.ingest.skeletons import skeleton_from_message
+from understudy.ingest.source import FrameRejected, SourcePose
+from understudy.kinematics import FloatArray, Skeleton
+from understudy_protocol.limits import FRAME_UNIT_TOLERANCE
+from understudy_protocol.messages import FrameMessage
+from understudy_protocol.skeletons import decode_skeleton
+
+# Nobody runs at 15 m/s, and trackers jitter by less than 0.3 m: a larger step is a teleport.
+TELEPORT_SPEED: Final = 15.0
+TELEPORT_M: Final = 0.3
+
+
+class PerformerStream:
+    """Turns a performer's messages into `pose`, which is overwritten by every accepted frame.
+
+    `counts` says how many frames were accepted, lost on the way, or rejected and why.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.skeleton: Skeleton | None = None
+        self.skeleton_id = 0
+        self.pose = SourcePose.allocate(0)
+        self.counts: Counter[str] = Counter()
+        self._announcement = b""
+        self._marker_count = 0
+        self._gate = SequenceGate()
+        self._last_root: FloatArray = np.zeros(3)
+        self._fresh = True
+
+    @property
+    def typical_dt(self) -> float:
+        """The performer's usual step between frames, in seconds."""
+        return self._gate.typical_dt
+
+    def announce(self, body: bytes) -> bool:
+        """Take a skeleton message; True if it is a new skeleton. ProtocolError if it is wrong."""
+        if body == self._announcement:
+            return False
+        message = decode_skeleton(body)
+        skeleton = skeleton_from_message(message)
+        changed = self.skeleton is not None
+        self.skeleton = skeleton
+        self.skeleton_id = message.id
+        self.pose = SourcePose.allocate(len(skeleton))
+        self._marker_count = len(message.markers)
+        self._announcement = body
+        self._fresh = True
+        if changed:
+            self.counts["skeleton-changes"] += 1
+        return True
+
+    def take(self, frame: FrameMessage, arrival_ns: int) -> SourcePose:
+        """The frame as a pose (valid until the next), or FrameRejected with the reason."""
+        try:
+            self._accept(frame, arrival_ns)
+        except FrameRejected as rejected:
+            self.counts[rejected.reason] += 1
+            raise
+        self.counts["accepted"] += 1
+        return self.pose
+
+    def _accept(self, frame: FrameMessage, arrival_ns: int) -> None:
+        pose = self.pose
+        if self.skeleton is None:
+            raise FrameRejected("no-skeleton", "no skeleton has been announced")
+        if frame.skeleton_id != self.skeleton_id:
+            raise FrameRejected(
+                "other-skeleton",
+                f"skeleton {frame.skeleton_id} is not the announced {self.skeleton_id}",
+            )
+        if frame.rotations_xyzw.shape != pose.rotations_xyzw.shape:
+            raise FrameRejected(
+                "joint-count",
+                f"{len(frame.rotations_xyzw)} rotations; the skeleton has {len(self.skeleton)}",
+            )
+        if frame.points is not None and len(frame.points) != self._marker_count:
+            raise FrameRejected(
+                "marker-count",
+                f"{len(frame.points)} points; the skeleton has {self._marker_count} markers",
+            )
+        self._gate.check(frame.run, frame.seq, arrival_ns)
+        pose.rotations_xyzw[:] = frame.rotations_xyzw
+        bad = normalise(pose.rotations_xyzw, FRAME_UNIT_TOLERANCE)
+        if bad >= 0:
+            raise FrameRejected(
+                "not-unit", f"the rotation of {self.skeleton.names[bad]!r} is no unit quaternion"
+            )
+        pose.root[:] = frame.root
+        self._follow(frame, arrival_ns)
+
+    def _follow(self, frame: FrameMessage, arrival_ns: int) -> None:
+        """Fill in how this frame continues the stream."""
+        pose = self.pose
+        step = self._gate.commit(frame.run, frame.seq, frame.capture_ns, arrival_ns)
+        counts = self.counts
+        if step.lost:
+            counts["gaps"] += 1
+            counts["lost"] += step.lost
+        if step.restarted:
+            counts["restarts"] += 1
+        if step.clock_jumped:
+            counts["clock-jumps"] += 1
+        jump = self._fresh or step.restarted
+        if not jump:
+            moved = float(np.abs(pose.root - self._last_root).max())
+            if moved > TELEPORT_M and moved > TELEPORT_SPEED * step.dt:
+                counts["teleports"] += 1
+                jump = True
+        self._last_root[:] = pose.root
+        self._fresh = False
+        pose.seq = frame.seq
+        pose.capture_ns = frame.capture_ns
+        pose.arrival_ns = arrival_ns
+        pose.dt = step.dt
+        pose.jump = jump
+        pose.restarted = step.restarted

@@ -1,0 +1,113 @@
+"""The receiving thread's work: a message from the uplink goes to whom it concerns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from understudy.ingest import FrameRejected
+from understudy.kinematics import SkeletonError
+from understudy.runtime.performer import MAX_PERFORMERS, Performer
+from understudy.runtime.session import Session
+from understudy.runtime.timing import now_ns, wall_ns
+from understudy.transport import Arrival
+from understudy_protocol.errors import ProtocolError
+from understudy_protocol.topics import Kind, open_envelope
+from understudy_protocol.uplink import decode_frame, decode_goal
+
+FindPerformer = Callable[[str], Performer | None]
+FindSession = Callable[[str], Session | None]
+
+
+class Intake:
+    """Decodes, takes in, solves and publishes, all in the thread that calls `handle`.
+
+    `find_performer` may make a performer known and says None when there are too many;
+    `on_skeleton` is told when a performer's skeleton is new. What cannot be used is counted, and
+    nothing is logged here: a bad sender must not slow the others down.
+    """
+
+    def __init__(
+        self,
+        find_performer: FindPerformer,
+        find_session: FindSession,
+        on_skeleton: Callable[[Performer], None],
+    ) -> None:
+        self.refused: Counter[str] = Counter()
+        self._find_performer = find_performer
+        self._find_session = find_session
+        self._on_skeleton = on_skeleton
+        self._topics: dict[bytes, tuple[Kind, Performer]] = {}
+
+    def handle(self, arrival: Arrival) -> None:
+        """Take one message to its end."""
+        parts, arrival_ns = arrival
+        known = self._topics.get(parts[0])
+        if known is not None and known[0] == "frame" and len(parts) == 2:
+            self._frame(known[1], parts[1], arrival_ns)
+            return
+        try:
+            name, kind, body = open_envelope(parts)
+        except ProtocolError as error:
+            self.refused[error.reason] += 1
+            return
+        if kind == "goal":
+            self._goal(name, bytes(body), arrival_ns)
+        elif kind == "frame" or kind == "skeleton":
+            performer = self._find_performer(name)
+            if performer is None:
+                self.refused["too-many-performers"] += 1
+                return
+            # Only topics of performers that were let in are remembered: the table stays small.
+            if len(self._topics) < 2 * MAX_PERFORMERS:
+                self._topics[parts[0]] = (kind, performer)
+            if kind == "frame":
+                self._frame(performer, parts[1], arrival_ns)
+            else:
+                self._skeleton(performer, parts[1])
+        else:
+            self.refused["unknown-kind"] += 1
+
+    def _frame(self, performer: Performer, body: bytes, arrival_ns: int) -> None:
+        stream = performer.stream
+        try:
+            message = decode_frame(body)
+            decoded = now_ns()
+            pose = stream.take(message, wall_ns(arrival_ns))
+        except FrameRejected:
+            return  # counted by the stream
+        except ProtocolError as error:
+            performer.refused[error.reason] += 1
+            return
+        performer.heard_ns = arrival_ns
+        mailbox = performer.mailbox
+        if mailbox is not None:
+            mailbox.push(pose)
+        ingested = now_ns()
+        if pose.restarted:
+            for session in performer.sessions:
+                session.publish_event("restarted", f"performer {performer.name!r} restarted")
+        for session in performer.live:
+            session.advance(pose, stream.skeleton_id, arrival_ns, decoded, ingested)
+
+    def _skeleton(self, performer: Performer, body: bytes) -> None:
+        try:
+            new = performer.stream.announce(body)
+        except ProtocolError as error:
+            performer.refused[error.reason] += 1
+        except SkeletonError:
+            performer.refused["bad-skeleton"] += 1
+        else:
+            if new:
+                performer.renew_mailbox()
+                self._on_skeleton(performer)
+
+    def _goal(self, character: str, body: bytes, arrival_ns: int) -> None:
+        session = self._find_session(character)
+        if session is None:
+            self.refused["unknown-character"] += 1
+            return
+        try:
+            session.take_goal(decode_goal(body), arrival_ns)
+        except ProtocolError as error:
+            self.refused[error.reason] += 1

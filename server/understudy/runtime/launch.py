@@ -1,0 +1,83 @@
+"""Serve until told to stop: signals, the ready line, and a word about the wait for the kernels."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final, TextIO
+
+from understudy.config import Config
+
+# Loading compiled kernels takes less than this; a first start compiles them.
+_PATIENCE_S: Final = 3.0
+_WAITING: Final = "compiling kernels: up to a minute, once on this machine"
+# On Windows a wait without a time-out would not notice Ctrl-C.
+_LOOK_S: Final = 0.2
+
+
+def run(config: Config, *, as_json: bool = False, out: TextIO | None = None) -> int:
+    """Serve `config` until SIGTERM or Ctrl-C; the exit code.
+
+    When frames are accepted one line says so on `out` (standard output), as JSON if asked for.
+    UnderstudyError tells what is wrong with the show. To be called by the main thread.
+    """
+    out = sys.stdout if out is None else out
+    stop = threading.Event()
+    with _signals(stop), _waiting_notice():
+        # Compiled code is loaded, or compiled, by this import: not before the notice can be given.
+        from understudy.runtime.server import Server
+
+        server = Server(config)
+        server.start()
+    with _signals(stop):
+        try:
+            print(_ready_line(server.endpoints, config, as_json), file=out, flush=True)
+            while not stop.wait(_LOOK_S):
+                pass
+        finally:
+            server.stop()
+    return 0
+
+
+def _ready_line(endpoints: object, config: Config, as_json: bool) -> str:
+    addresses = {key: str(getattr(endpoints, key)) for key in ("input", "output", "control")}
+    if as_json:
+        return json.dumps({"ready": True, **addresses})
+    pairs = ", ".join(f"{s.performer} -> {s.character}" for s in config.sessions)
+    places = ", ".join(f"{key} {address}" for key, address in addresses.items())
+    return f"ready: {pairs}; {places}"
+
+
+@contextmanager
+def _signals(stop: threading.Event) -> Iterator[None]:
+    """Set `stop` on SIGTERM, Ctrl-C and, on Windows, Ctrl-Break."""
+
+    def handler(number: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if sys.platform == "win32":
+        numbers.append(signal.SIGBREAK)
+    before = [(number, signal.signal(number, handler)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, old in before:
+            signal.signal(number, old)
+
+
+@contextmanager
+def _waiting_notice() -> Iterator[None]:
+    """Say on standard error what the wait is for, if there is one."""
+    timer = threading.Timer(_PATIENCE_S, lambda: print(_WAITING, file=sys.stderr, flush=True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -1,0 +1,54 @@
+"""A performer as the server knows it: its stream, the sessions it drives, its newest poses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from understudy.config import PerformerConfig
+from understudy.ingest import PerformerStream
+from understudy.runtime.mailbox import Mailbox
+from understudy.runtime.session import Session
+
+MAX_PERFORMERS: Final = 64
+
+
+class Performer:
+    """One name on the uplink.
+
+    `live` are the sessions solved with each frame; `clocked` those that sample `mailbox`. Both are
+    replaced as a whole, never changed, so that the receiving thread needs no lock to read them.
+    """
+
+    def __init__(self, config: PerformerConfig) -> None:
+        self.config = config
+        self.stream = PerformerStream(config.name)
+        self.live: tuple[Session, ...] = ()
+        self.clocked: tuple[Session, ...] = ()
+        self.mailbox: Mailbox | None = None
+        self.refused: Counter[str] = Counter()
+        self.heard_ns: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The name in its topics."""
+        return self.config.name
+
+    @property
+    def sessions(self) -> tuple[Session, ...]:
+        """Everything it drives."""
+        return self.live + self.clocked
+
+    def set_sessions(self, sessions: tuple[Session, ...]) -> None:
+        """Replace what it drives."""
+        self.live = tuple(s for s in sessions if s.config.rate_hz is None)
+        self.clocked = tuple(s for s in sessions if s.config.rate_hz is not None)
+        self.renew_mailbox()
+
+    def renew_mailbox(self) -> None:
+        """Make room for poses of the current skeleton, if anyone samples them."""
+        skeleton = self.stream.skeleton
+        if skeleton is None or not self.clocked:
+            self.mailbox = None
+        elif self.mailbox is None or self.mailbox.skeleton_id != self.stream.skeleton_id:
+            self.mailbox = Mailbox(self.stream.skeleton_id, len(skeleton))

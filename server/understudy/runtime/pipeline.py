@@ -1,0 +1,84 @@
+"""The rooms between a source pose and a character's pose, put together for one pair of bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from understudy.align import Aligner
+from understudy.conditioning import TargetEase
+from understudy.kinematics import FloatArray, Pose, Skeleton
+from understudy.kinematics.tasks import Effector, Targets
+from understudy.runtime.goals import ClientGoals
+from understudy.solvers import create_solver
+from understudy.solvers.base import ParameterValue, Solver
+
+_WARM_STEPS: Final = 3
+
+
+class AlignsPoses(Protocol):
+    """What a session asks of the aligner."""
+
+    @property
+    def effectors(self) -> Sequence[Effector]:
+        """Body points of the character that are given goals."""
+
+    @property
+    def contact_names(self) -> Sequence[str]:
+        """Names of the contact points, in the order of the targets' `contacts`."""
+
+    def reset(self) -> None:
+        """Forget the past."""
+
+    def align(self, root: FloatArray, rotations_xyzw: FloatArray, dt: float, jump: bool) -> Targets:
+        """The character's targets for a source pose; overwritten by the next call."""
+
+
+@dataclass(slots=True, eq=False)
+class Pipeline:
+    """One source skeleton's way to one character; replaced as a whole when the source changes."""
+
+    source: Skeleton
+    source_id: int
+    aligner: AlignsPoses
+    solver: Solver
+    ease: TargetEase
+    goals: ClientGoals
+    fresh: bool = True  # no frame has gone through yet
+
+
+def build_pipeline(
+    source: Skeleton,
+    source_id: int,
+    character: Skeleton,
+    solver_name: str,
+    parameters: Mapping[str, ParameterValue],
+    ease_s: float,
+) -> Pipeline:
+    """Align, create the solver and run both a few times, so that the first frame finds them warm.
+
+    UnderstudyError tells what does not fit.
+    """
+    aligner = Aligner(source, character)
+    solver = create_solver(solver_name, character, aligner.effectors, parameters)
+    rest = source.rest_pose()
+    for _ in range(_WARM_STEPS):
+        solver.step(aligner.align(rest.root, rest.rotations_xyzw, 1.0 / 60.0, False), 1.0 / 60.0)
+    pipeline = Pipeline(
+        source,
+        source_id,
+        aligner,
+        solver,
+        TargetEase(character, aligner.effectors, ease_s),
+        ClientGoals(aligner.effectors),
+    )
+    reset_pipeline(pipeline)
+    return pipeline
+
+
+def reset_pipeline(pipeline: Pipeline, pose: Pose | None = None) -> None:
+    """Forget the past and start from `pose`, the rest pose if there is none."""
+    pipeline.aligner.reset()
+    pipeline.solver.reset(pose)
+    pipeline.fresh = True

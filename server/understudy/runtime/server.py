@@ -1,0 +1,202 @@
+"""The server: sockets, threads and the show, put together and taken apart again."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import sys
+import threading
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Self
+
+import zmq
+
+from understudy.config import Config
+from understudy.errors import UnderstudyError
+from understudy.runtime.control import answer, keep_house, loop_factory
+from understudy.runtime.intake import Intake
+from understudy.runtime.operations import Operations
+from understudy.runtime.rates import Rates
+from understudy.runtime.show import Show, prepare_character
+from understudy.runtime.timing import now_ns
+from understudy.transport import ControlSocket, FrameInput, PoseOutput
+from understudy_protocol.limits import MAX_MESSAGE_BYTES
+
+_log = logging.getLogger(__name__)
+
+# A thread that computes hands over to one that was woken after this long, not after 5 ms.
+_SWITCH_INTERVAL_S: Final = 0.0005
+# How long the receiving thread may sleep before it looks whether it should end.
+_RECEIVE_TIMEOUT_MS: Final = 100
+_START_TIMEOUT_S: Final = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """Where the server is bound, real port numbers included."""
+
+    input: str
+    output: str
+    control: str
+
+
+class Server:
+    """A live server: `with Server(config) as server` serves until the block ends.
+
+    `start` returns when every kernel is warm and all three sockets are bound; frames are accepted
+    from then on. UnderstudyError tells in one line what is wrong with the show.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self._stopping = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop_stop: asyncio.Event | None = None
+        self._control_error: BaseException | None = None
+        self._output: PoseOutput | None = None
+        self._input: FrameInput | None = None
+        self._switch_interval_s = sys.getswitchinterval()
+        self._endpoints: Endpoints | None = None
+        self._show: Show | None = None
+
+    @property
+    def endpoints(self) -> Endpoints:
+        """Where it is bound; only while it runs."""
+        if self._endpoints is None:
+            raise UnderstudyError("the server is not running")
+        return self._endpoints
+
+    @property
+    def show(self) -> Show:
+        """What it runs; only while it runs."""
+        if self._show is None:
+            raise UnderstudyError("the server is not running")
+        return self._show
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Warm up, bind, serve; leaves nothing behind if it fails."""
+        try:
+            self._start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """End every thread and close every socket; calling it again does nothing."""
+        self._stopping.set()
+        if self._loop is not None and self._loop_stop is not None:
+            self._loop.call_soon_threadsafe(self._loop_stop.set)
+        for thread in self._threads:
+            thread.join()
+        self._threads.clear()
+        if self._show is not None:
+            self._show.stop()
+            self._show = None
+        if self._input is not None:
+            self._input.close()
+        if self._output is not None:
+            self._output.close()
+        self._context.term()
+        self._endpoints = None
+        sys.setswitchinterval(self._switch_interval_s)
+        gc.unfreeze()
+
+    def _start(self) -> None:
+        config = self._config
+        characters = [prepare_character(config, i) for i in range(len(config.sessions))]
+        output = self._output = PoseOutput(self._context, config.server.output)
+        show = self._show = Show(config, output)
+        show.start()
+        for session, character in zip(config.sessions, characters, strict=True):
+            show.open(session, character)
+        intake = Intake(show.find_performer, show.find_session, show.order_pipelines)
+        # What exists now stays: the collector need not look at it again in mid-stream.
+        gc.collect()
+        gc.freeze()
+        sys.setswitchinterval(_SWITCH_INTERVAL_S)
+        source = self._input = FrameInput(
+            self._context, config.server.input, MAX_MESSAGE_BYTES, _RECEIVE_TIMEOUT_MS
+        )
+        control = self._start_control(intake, show, output, source.endpoint)
+        self._endpoints = Endpoints(source.endpoint, output.endpoint, control)
+        self._spawn("frames", lambda: self._receive(source, intake))
+
+    def _receive(self, source: FrameInput, intake: Intake) -> None:
+        complained_ns = 0
+        while not self._stopping.is_set():
+            arrival = source.receive()
+            if arrival is None:
+                continue
+            try:
+                intake.handle(arrival)
+            except Exception:
+                # A fault of ours must not end the show; it is told once a second.
+                intake.refused["internal"] += 1
+                if now_ns() - complained_ns > 1_000_000_000:
+                    complained_ns = now_ns()
+                    _log.exception("a frame could not be handled")
+
+    def _start_control(self, intake: Intake, show: Show, output: PoseOutput, uplink: str) -> str:
+        """Run the control loop in a thread; its endpoint."""
+        ready = threading.Event()
+        endpoint = ""
+
+        async def serve() -> None:
+            nonlocal endpoint
+            socket = ControlSocket(self._context, self._config.server.control)
+            rates = Rates(show, intake)
+            addresses = {"uplink": uplink, "downlink": output.endpoint}
+            operations = Operations(self._config, show, intake, rates, addresses)
+            self._loop_stop = asyncio.Event()
+            self._loop = asyncio.get_running_loop()
+            endpoint = socket.endpoint
+            ready.set()
+            tasks = [
+                asyncio.create_task(answer(socket, operations)),
+                asyncio.create_task(keep_house(output, show, rates)),
+                asyncio.create_task(self._loop_stop.wait()),
+            ]
+            try:
+                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+                socket.close()
+
+        def run() -> None:
+            try:
+                with asyncio.Runner(loop_factory=loop_factory()) as runner:
+                    runner.run(serve())
+            except UnderstudyError as error:
+                self._control_error = error
+            finally:
+                ready.set()
+
+        self._spawn("control", run)
+        ready.wait(_START_TIMEOUT_S)
+        if self._control_error is not None:
+            raise self._control_error
+        return endpoint
+
+    def _spawn(self, name: str, work: object) -> None:
+        assert callable(work)
+        thread = threading.Thread(target=work, name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()

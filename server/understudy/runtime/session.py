@@ -1,0 +1,223 @@
+"""One performer driving one character through one solver: what happens to a frame."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Mapping
+
+from understudy.conditioning import PoseCheck
+from understudy.config import PerformerConfig, SessionConfig
+from understudy.ingest import SourcePose
+from understudy.kinematics.tasks import Targets
+from understudy.runtime.character import Character
+from understudy.runtime.pipeline import Pipeline, reset_pipeline
+from understudy.runtime.timing import StageTimes, now_ns, wall_ns
+from understudy.solvers.base import ParameterValue
+from understudy.transport import PoseOutput
+from understudy_protocol import status
+from understudy_protocol.downlink import encode_pose
+from understudy_protocol.messages import GoalMessage, PoseMessage
+
+
+class Session:
+    """Frames in, published poses out; waits until its performer's skeleton is known.
+
+    Every method takes the session's lock, so that frames, the output clock and control requests
+    may come from different threads. Buffers belong to the pipeline and are reused by every frame.
+    """
+
+    def __init__(
+        self,
+        config: SessionConfig,
+        performer: PerformerConfig,
+        character: Character,
+        output: PoseOutput,
+    ) -> None:
+        self.config = config
+        self.character = character
+        self.times = StageTimes()
+        self.counts: Counter[str] = Counter()
+        self.problem: str | None = None
+        self.ease_s = performer.ease_s
+        self._stale_after_ns = int(performer.stale_after_s * 1e9)
+        self._output = output
+        self._lock = threading.Lock()
+        self._pipeline: Pipeline | None = None
+        self._check = PoseCheck(character.skeleton)
+        self._contacts = b""
+        self._seq = 0
+        self._stale = False
+        self._closed = False
+        # Of the last pose that was solved: what it was made from, for poses that repeat it.
+        self._source_seq = 0
+        self._capture_ns = 0
+        self._arrival_ns = 0
+        self._delay_ns = 0
+        self._solved = False
+
+    def adopt(self, pipeline: Pipeline) -> None:
+        """Take a new way from the performer to the character and ease over from the old one."""
+        with self._lock:
+            old = self._pipeline
+            if old is not None:
+                pipeline.ease.carry_over(old.ease)
+                pipeline.solver.reset(self._check.good_pose())
+                pipeline.solver.set_parameters(old.solver.parameters())
+            self._pipeline = pipeline
+            self.problem = None
+            names = tuple(effector.name for effector in pipeline.aligner.effectors)
+            if self.character.describe(tuple(pipeline.aligner.contact_names), names):
+                self.character.announce(self._output)
+        if old is not None:
+            self.publish_event("skeleton-changed", "the performer's skeleton changed")
+
+    def fits(self, source_id: int) -> bool:
+        """Whether frames of the source skeleton `source_id` can be solved now."""
+        pipeline = self._pipeline
+        return pipeline is not None and pipeline.source_id == source_id
+
+    def advance(
+        self,
+        source: SourcePose,
+        source_id: int,
+        arrival: int,
+        decoded: int,
+        ingested: int,
+        delay_ns: int = 0,
+    ) -> bool:
+        """Solve one source pose and publish the character's; False while there is no way to.
+
+        `arrival`, `decoded` and `ingested` are moments on the performance counter (ns).
+        """
+        with self._lock:
+            pipeline = self._pipeline
+            if pipeline is None or pipeline.source_id != source_id or self._closed:
+                self.counts["dropped"] += 1
+                return False
+            started = now_ns()
+            dt = source.dt
+            jump = source.jump or self._stale or pipeline.fresh
+            if jump and not pipeline.fresh:
+                pipeline.ease.start()
+            recovered = self._stale
+            self._stale = False
+            pipeline.fresh = False
+            targets = pipeline.aligner.align(source.root, source.rotations_xyzw, dt, jump)
+            easing = pipeline.ease.apply(targets, dt)
+            if pipeline.goals.active:
+                pipeline.goals.apply(targets, dt, arrival)
+            aligned = now_ns()
+            solution = pipeline.solver.step(targets, dt)
+            solved = now_ns()
+            flags = int(solution.status)
+            if not self._check.accept(solution.root, solution.rotations_xyzw, solution.residuals):
+                flags |= status.HELD
+                self.counts["held"] += 1
+                reset_pipeline(pipeline, self._check.good_pose())
+            if easing:
+                flags |= status.RECOVERING
+            self._contacts = _contact_bytes(targets)
+            self._source_seq = source.seq
+            self._capture_ns = source.capture_ns
+            self._arrival_ns = source.arrival_ns
+            self._delay_ns = delay_ns
+            self._solved = True
+            checked = now_ns()
+            body = self._encode(flags, checked)
+            encoded = now_ns()
+            self._output.send(self.character.pose_topic, body)
+            self.times.record(
+                arrival, decoded, ingested, started, aligned, solved, checked, encoded, now_ns()
+            )
+        if recovered:
+            self.publish_event("recovered", f"performer {self.config.performer!r} is back")
+        return True
+
+    def hold_if_silent(self, at_ns: int, heard_ns: int | None) -> bool:
+        """Publish the last pose as stale if the performer was last heard too long ago.
+
+        `at_ns` is now, both are on the performance counter.
+        """
+        with self._lock:
+            if heard_ns is None or at_ns - heard_ns < self._stale_after_ns:
+                return False
+            if self._closed or not self._solved:
+                return True
+            began = not self._stale
+            self._stale = True
+            self._output.send(self.character.pose_topic, self._encode(status.STALE, at_ns))
+        if began:
+            self.counts["stale"] += 1
+            self.publish_event("stale", f"performer {self.config.performer!r} is silent")
+        return True
+
+    def set_parameters(self, values: Mapping[str, ParameterValue]) -> dict[str, ParameterValue]:
+        """Change solver parameters; all of them afterwards. SolverError changes nothing."""
+        with self._lock:
+            if self._pipeline is None:
+                raise LookupError("the performer's skeleton is not known yet")
+            self._pipeline.solver.set_parameters(values)
+            return self._pipeline.solver.parameters()
+
+    def parameters(self) -> dict[str, ParameterValue]:
+        """The solver's parameters; those of the show file before there is a solver."""
+        with self._lock:
+            if self._pipeline is None:
+                return dict(self.config.parameters)
+            return self._pipeline.solver.parameters()
+
+    def reset(self) -> None:
+        """Forget the past: the next frame starts afresh."""
+        with self._lock:
+            if self._pipeline is not None:
+                reset_pipeline(self._pipeline)
+        self.publish_event("reset", "the session was reset")
+
+    def take_goal(self, goal: GoalMessage, at_ns: int) -> None:
+        """Follow a client's goal for an effector of the character; counted if it is not taken."""
+        with self._lock:
+            if self._pipeline is None:
+                self.counts["early-goal"] += 1
+                return
+            refused = self._pipeline.goals.take(goal, at_ns)
+            if refused is not None:
+                self.counts[refused] += 1
+
+    def close(self) -> None:
+        """Publish nothing from here on but the news that it is over."""
+        with self._lock:
+            self._closed = True
+        self.publish_event("closed", "the session ended")
+
+    def publish_event(self, kind: str, text: str) -> None:
+        """Tell the character's subscribers what happened."""
+        data = {"performer": self.config.performer}
+        self.character.publish_event(self._output, kind, text, data)
+
+    def _encode(self, flags: int, at_ns: int) -> bytes:
+        pose = self._check.pose
+        seq = self._seq
+        self._seq = seq + 1
+        return encode_pose(
+            PoseMessage(
+                seq,
+                self.character.skeleton_id,
+                self._source_seq,
+                pose.root,
+                pose.rotations_xyzw,
+                pose.angles_rad,
+                self._contacts,
+                pose.residual_m,
+                flags,
+                self._capture_ns,
+                self._arrival_ns,
+                wall_ns(at_ns),
+                self._delay_ns,
+            )
+        )
+
+
+def _contact_bytes(targets: Targets) -> bytes:
+    """One byte per contact point: 1 where it is more planted than free."""
+    return (targets.contacts > 0.5).tobytes()

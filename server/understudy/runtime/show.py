@@ -1,0 +1,180 @@
+"""What runs at the moment: performers, characters and sessions, and how they come and go."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+
+from understudy.characters.library import load_character
+from understudy.config import Config, ConfigError, SessionConfig
+from understudy.errors import UnderstudyError
+from understudy.runtime.character import Character
+from understudy.runtime.clock import OutputClock
+from understudy.runtime.performer import MAX_PERFORMERS, Performer
+from understudy.runtime.pipeline import build_pipeline
+from understudy.runtime.session import Session
+from understudy.solvers import SOLVERS
+from understudy.solvers.base import SolverError
+from understudy.transport import PoseOutput
+
+_log = logging.getLogger(__name__)
+
+
+def prepare_character(config: Config, index: int) -> Character:
+    """Load the character of a session and run its solver once; ConfigError names the key at fault.
+
+    The character stands in for its performer, whose body is not known yet: everything that will
+    run is compiled and has run when this returns.
+    """
+    session = config.sessions[index]
+    entry = config.character(session.character)
+    listed = entry in config.characters
+    key = f"characters.{entry.name}.rig" if listed else f"session[{index}].character"
+    try:
+        skeleton = load_character(entry.rig)
+    except UnderstudyError as error:
+        hint = "" if listed else f"; or give it a [characters.{entry.name}] table with a rig"
+        raise ConfigError(key, f"{error}{hint}") from None
+    character = Character(entry.name, skeleton)
+    try:
+        pipeline = build_pipeline(
+            skeleton, 0, skeleton, session.solver, session.parameters, ease_s=0.0
+        )
+    except SolverError as error:
+        part = "parameters" if session.solver in SOLVERS else "solver"
+        raise ConfigError(f"session[{index}].{part}", str(error)) from None
+    except UnderstudyError as error:
+        raise ConfigError(key, str(error)) from None
+    names = tuple(effector.name for effector in pipeline.aligner.effectors)
+    character.describe(tuple(pipeline.aligner.contact_names), names)
+    return character
+
+
+class Show:
+    """The registry behind the frame path; tables are replaced, never changed, so reading is free.
+
+    Pipelines are built by a thread of their own, because aligning two bodies takes longer than a
+    frame may wait.
+    """
+
+    def __init__(self, config: Config, output: PoseOutput) -> None:
+        self.performers: dict[str, Performer] = {}
+        self.sessions: dict[str, Session] = {}
+        self._config = config
+        self._output = output
+        self._clocks: dict[str, OutputClock] = {}
+        self._lock = threading.Lock()
+        self._orders: queue.SimpleQueue[Performer | None] = queue.SimpleQueue()
+        self._builder = threading.Thread(target=self._build, name="builder", daemon=True)
+
+    def start(self) -> None:
+        """Begin to build pipelines as skeletons arrive."""
+        self._builder.start()
+
+    def stop(self) -> None:
+        """End every clock and the builder; nothing is published afterwards."""
+        self._orders.put(None)
+        for clock in self._clocks.values():
+            clock.stop()
+        for session in self.sessions.values():
+            session.close()
+        self._builder.join()
+
+    def find_performer(self, name: str) -> Performer | None:
+        """The performer called `name`, made known if need be; None if there are too many."""
+        performer = self.performers.get(name)
+        if performer is not None:
+            return performer
+        with self._lock:
+            if len(self.performers) >= MAX_PERFORMERS:
+                return None
+            performer = Performer(self._config.performer(name))
+            self.performers = {**self.performers, name: performer}
+            return performer
+
+    def find_session(self, character: str) -> Session | None:
+        """The session that drives `character`."""
+        return self.sessions.get(character)
+
+    def order_pipelines(self, performer: Performer) -> None:
+        """Have pipelines built for a performer whose skeleton is new."""
+        self._orders.put(performer)
+
+    def open(self, config: SessionConfig, character: Character) -> Session:
+        """Let a performer drive a character; ConfigError if that is taken or there are too many."""
+        performer = self.find_performer(config.performer)
+        if performer is None:
+            raise ConfigError(
+                "session.performer", f"{config.performer!r}; allowed: {MAX_PERFORMERS} performers"
+            )
+        session = Session(config, performer.config, character, self._output)
+        with self._lock:
+            if character.name in self.sessions:
+                raise ConfigError(
+                    "session.character", f"{character.name!r} is driven already; close it first"
+                )
+            self.sessions = {**self.sessions, character.name: session}
+            performer.set_sessions((*performer.sessions, session))
+            if config.rate_hz is not None:
+                clock = OutputClock(session, performer)
+                self._clocks[character.name] = clock
+                clock.start()
+        character.announce(self._output)
+        session.publish_event("opened", f"driven by performer {config.performer!r}")
+        if performer.stream.skeleton is not None:
+            self.order_pipelines(performer)
+        return session
+
+    def close(self, character: str) -> bool:
+        """End the session of a character; False if there is none."""
+        with self._lock:
+            session = self.sessions.get(character)
+            if session is None:
+                return False
+            self.sessions = {n: s for n, s in self.sessions.items() if n != character}
+            performer = self.performers[session.config.performer]
+            performer.set_sessions(tuple(s for s in performer.sessions if s is not session))
+            clock = self._clocks.pop(character, None)
+        if clock is not None:
+            clock.stop()
+        session.close()
+        return True
+
+    def greeting(self, prefix: bytes) -> list[tuple[bytes, bytes]]:
+        """The skeletons that a new subscriber to `prefix` must have first."""
+        return [
+            (session.character.skeleton_topic, session.character.skeleton_body)
+            for session in self.sessions.values()
+            if session.character.skeleton_topic.startswith(prefix)
+        ]
+
+    def _build(self) -> None:
+        while (performer := self._orders.get()) is not None:
+            stream = performer.stream
+            source, source_id = stream.skeleton, stream.skeleton_id
+            if source is None:
+                continue
+            for session in performer.sessions:
+                if session.fits(source_id):
+                    continue
+                try:
+                    session.adopt(
+                        build_pipeline(
+                            source,
+                            source_id,
+                            session.character.skeleton,
+                            session.config.solver,
+                            session.config.parameters,
+                            session.ease_s,
+                        )
+                    )
+                except UnderstudyError as error:
+                    session.problem = str(error)
+                    session.publish_event("refused", str(error)[:500])
+                    _log.warning(
+                        "performer %r cannot drive %r: %s",
+                        performer.name,
+                        session.character.name,
+                        error,
+                    )

@@ -1,0 +1,77 @@
+"""The server's clock, and where a frame's time goes: constant memory, read only when asked."""
+
+from __future__ import annotations
+
+import struct
+import time
+from typing import Final
+
+import numpy as np
+
+# Wall-clock time with the resolution of the performance counter: the plain wall clock ticks in
+# 15 ms on Windows and may be set back while a show runs.
+_EPOCH_NS: Final = time.time_ns() - time.perf_counter_ns()
+
+MARKS: Final = (
+    "arrival",
+    "decode",
+    "ingest",
+    "wait",
+    "align",
+    "solve",
+    "condition",
+    "encode",
+    "send",
+)
+"""Moments of a frame; each names the stage that ends there, `arrival` is the start."""
+
+STAGES: Final = MARKS[1:]
+
+now_ns = time.perf_counter_ns
+
+
+def wall_ns(counter_ns: int) -> int:
+    """Nanoseconds since 1970 on the server's clock, for a reading of `now_ns`."""
+    return counter_ns + _EPOCH_NS
+
+
+class StageTimes:
+    """The moments of the last `capacity` frames, in one block of memory."""
+
+    _ROW: Final = struct.Struct(f"={len(MARKS)}q")
+
+    def __init__(self, capacity: int = 4096) -> None:
+        self._capacity = capacity
+        self._block = bytearray(capacity * self._ROW.size)
+        self._view = np.frombuffer(self._block, np.int64).reshape(capacity, len(MARKS))
+        self.count = 0
+
+    def record(self, *moments_ns: int) -> None:
+        """Add one frame: a moment (ns) for each of MARKS."""
+        self._ROW.pack_into(
+            self._block, (self.count % self._capacity) * self._ROW.size, *moments_ns
+        )
+        self.count += 1
+
+    def rows(self) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+        """A copy of the moments held, oldest first, shape (frames, len(MARKS)), ns."""
+        count = self.count
+        kept = min(count, self._capacity)
+        order = np.arange(count - kept, count) % self._capacity
+        return self._view[order]
+
+    def summary_us(self) -> dict[str, dict[str, float]]:
+        """Median, 99th percentile and maximum (us) of every stage and of their `total`."""
+        rows = self.rows()
+        if not len(rows):
+            return {}
+        stages = dict(zip(STAGES, np.diff(rows, axis=1).T, strict=True))
+        stages["total"] = rows[:, -1] - rows[:, 0]
+        return {
+            name: {
+                "p50": round(float(np.percentile(values, 50)) * 1e-3, 1),
+                "p99": round(float(np.percentile(values, 99)) * 1e-3, 1),
+                "max": round(float(values.max()) * 1e-3, 1),
+            }
+            for name, values in stages.items()
+        }
