@@ -69,7 +69,6 @@ class Alignment:
         *,
         source_motion: MotionSample | None = None,
         target_motion: MotionSample | None = None,
-        source_floor: float | None = None,
         target_floor: float | None = None,
     ) -> Alignment:
         """Align two bodies; AlignmentError names the body and what it lacks."""
@@ -78,8 +77,8 @@ class Alignment:
         shared = shared_joints(source, target, source_roles, target_roles)
         source_pose = canonical_pose(source, source_roles, source_motion)
         target_pose = canonical_pose(target, target_roles, target_motion)
-        source_body = measure(source, source_roles, source_pose, source_floor)
-        target_body = measure(target, target_roles, target_pose, target_floor)
+        source_body = measure(source, source_roles, source_pose, motion=source_motion)
+        target_body = measure(target, target_roles, target_pose, rest_floor=target_floor)
         if shared:
             source_turns, target_turns = rest_turns(source), rest_turns(target)
             shares = {theirs: Share(ours, ours, 0.0) for ours, theirs in shared.items()}
@@ -135,6 +134,7 @@ class Transfer:
         self._source_parents = alignment.source.parents.copy()
         self._parents = alignment.target.parents.copy()
         self._rest = alignment.target.rest_xyzw.copy()
+        self._source_legs = alignment.source_body.legs
 
     def reset(self) -> None:
         """Forget the last frame: the next one does not continue it."""
@@ -157,9 +157,9 @@ class Transfer:
             self._source_parents, source_rotations_xyzw, source_positions, self.source_world,
             self._parents, self._rest, a.source_a, a.source_b, a.blend, a.post_a, a.post_b,
             a.verbatim, a.hands, a.forearm_axes, a.untwisted_xyzw, self.twist,
-            a.source_body.upper_legs, a.leg_scale,
-            a.source_body.ankle_height, a.target_body.ankle_height,
-            a.target_body.hips, a.target_body.hips_to_legs, a.root_to_hips,
+            self._source_legs, a.source_body.leg_length, a.leg_scale,
+            a.source_body.floor + a.source_body.ankle_height, a.target_body.ankle_height,
+            a.target_body.hips, a.target_body.leg_offsets, a.target_body.leg_bones, a.root_to_hips,
             self._scratch, self.world, rotations_xyzw, root,
         )  # fmt: skip
 

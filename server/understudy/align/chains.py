@@ -37,8 +37,8 @@ def distribute(
     by the ends; a joint in between turns as the source does at the same fraction of its length.
     """
     source_marks = arc_marks(source_points)
-    shares: list[Share] = []
-    for mark in arc_marks(target_points)[:-1]:
+    shares = [Share(source[0], source[0], 0.0)]
+    for mark in arc_marks(target_points)[1:-1]:
         above = int(np.searchsorted(source_marks, mark, side="right"))
         above = min(max(above, 1), len(source) - 1)
         span = float(source_marks[above] - source_marks[above - 1])

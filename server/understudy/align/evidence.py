@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.align.motion import MotionSample
-from understudy.kinematics import FloatArray
+from understudy.kinematics import FloatArray, IntArray
 
 _BENT_RAD = np.radians(20.0)
 _FEWEST_FRAMES = 3
@@ -55,6 +55,16 @@ def standing_frames(
     speed = np.linalg.norm(np.gradient(motion.positions[:, foot], motion.step_s, axis=0), axis=1)
     low = height < np.quantile(height, 0.02) + _LOW * leg_length
     return np.flatnonzero(low & (speed < _SLOW_M_S))
+
+
+def planted_height(motion: MotionSample, feet: IntArray, leg_length: float) -> float | None:
+    """The height (m) of an ankle in the world while its foot stands; None if feet hardly do."""
+    heights = [
+        motion.positions[frame, foot, 1]
+        for foot in feet
+        for frame in standing_frames(motion, int(foot), leg_length)
+    ]
+    return float(np.median(heights)) if len(heights) >= _FEWEST_FRAMES else None
 
 
 def sole_normal(motion: MotionSample, foot: int, leg_length: float) -> FloatArray | None:

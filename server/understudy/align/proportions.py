@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from understudy.align.evidence import planted_height
 from understudy.align.humanoid import FINGERS, SIDES
 from understudy.align.motion import MotionSample
 from understudy.align.rest_pose import CanonicalPose, Y
@@ -15,6 +16,9 @@ from understudy.kinematics import FloatArray, IntArray, Skeleton
 
 # A rest pose whose lowest joint is no higher above y = 0 than this part of a leg stands on y = 0.
 _STANDS_WITHIN = 0.15
+# Parts of a leg: how high a toe's joint lies above the sole, and the highest ankle that is one.
+_TOE_JOINT_HEIGHT = 0.04
+_HIGHEST_ANKLE = 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,9 +28,11 @@ class Proportions:
     Joints: `upper_arms`, `lower_arms`, `hands`, `upper_legs`, `lower_legs`, `feet`, `toes` (2,),
     and `hips`. Points in m: `palms` (2, 3) in the hands' frames (in the forearms' without hands);
     `toe_points` and `heel_points` (2, 3) in the feet's frames, the heel below the ankle at floor
-    height; `hips_to_legs` (3,), midpoint of the upper-leg joints in the frame of the hips.
-    Lengths in m: `arm_lengths` (2,), `leg_length` (their mean), `ankle_height`, how high an ankle
-    is above the floor while its foot stands, and `floor`, the height of that floor in the world.
+    height; `leg_offsets` (2, 3), the upper-leg joints in the frame of the hips.
+    Lengths in m: `arm_lengths` (2,); `leg_bones` (2, 2), thigh and shin of each side, and
+    `leg_length`, the mean of their sums; `ankle_height`, how high an
+    ankle is above the floor while its foot stands, and `floor`, the height of that floor in the
+    world the body moves in.
     """
 
     hips: int
@@ -40,22 +46,34 @@ class Proportions:
     palms: FloatArray
     toe_points: FloatArray
     heel_points: FloatArray
-    hips_to_legs: FloatArray
+    leg_offsets: FloatArray
     arm_lengths: FloatArray
+    leg_bones: FloatArray
     leg_length: float
     ankle_height: float
     floor: float
 
+    @property
+    def legs(self) -> IntArray:
+        """Upper leg, lower leg and foot of both sides (2, 3)."""
+        return np.stack([self.upper_legs, self.lower_legs, self.feet], axis=1)
+
 
 def measure(
-    skeleton: Skeleton, body: RoleMap, canonical: CanonicalPose, floor: float | None = None
+    skeleton: Skeleton,
+    body: RoleMap,
+    canonical: CanonicalPose,
+    *,
+    motion: MotionSample | None = None,
+    rest_floor: float | None = None,
 ) -> Proportions:
-    """Measure a body at rest; `floor` (m) is the height it stands on in its rest pose.
+    """Measure a body.
 
-    Without one the floor is y = 0 for a body that rests about there; any other body is measured
-    by how far its toes lie below its ankles.
+    `motion` shows how high its ankles are while its feet stand. Without any, `rest_floor` (m) is
+    the height of what it stands on in its rest pose; unsaid, that is y = 0 for a body that rests
+    about there. Of any other body only the toes tell how high its ankles are.
     """
-    return _Tape(skeleton, body, canonical).measure(floor)
+    return _Tape(skeleton, body, canonical).measure(motion, rest_floor)
 
 
 class _Tape:
@@ -68,20 +86,26 @@ class _Tape:
         self.points = rest.positions[0]
         self.frames = rest.rotations[0]
 
-    def measure(self, floor: float | None) -> Proportions:
+    def measure(self, motion: MotionSample | None, rest_floor: float | None) -> Proportions:
         hips = self.body.roles["hips"]
         upper_arms, lower_arms, hands = map(self._pair, ("UpperArm", "LowerArm", "Hand"))
         upper_legs, lower_legs, feet = map(self._pair, ("UpperLeg", "LowerLeg", "Foot"))
         toes = self._pair("Toes")
         wrists = np.array([self._wrist(side) for side in SIDES])
-        leg_lengths = self._length(upper_legs, lower_legs) + self._length(lower_legs, feet)
+        bones = [self._length(upper_legs, lower_legs), self._length(lower_legs, feet)]
+        leg_bones = np.ascontiguousarray(np.stack(bones, axis=1))
         upper = np.linalg.norm(self.points[lower_arms] - self.points[upper_arms], axis=1)
         lower = np.linalg.norm(wrists - self.points[lower_arms], axis=1)
-        leg_length = float(leg_lengths.mean())
+        leg_length = float(leg_bones.sum(axis=1).mean())
         toe_points = np.array([self._toe_point(side) for side in SIDES])
-        height, floor = self._ankle_height(feet, toe_points, leg_length, floor)
+        height = self._ankle_height(feet, toe_points, leg_length, rest_floor)
+        planted = None if motion is None else planted_height(motion, feet, leg_length)
+        floor = 0.0
+        if planted is not None and 0.0 < planted < _HIGHEST_ANKLE * leg_length:
+            height = planted
+        elif planted is not None:
+            floor = planted - height  # the performer's floor is not where the world has its own
         sole_down = -np.einsum("fji,j->fi", self.canonical.turns[feet], Y)
-        middle = self.points[upper_legs].mean(axis=0)
         return Proportions(
             hips=hips,
             upper_arms=upper_arms,
@@ -94,8 +118,9 @@ class _Tape:
             palms=np.array([self._palm(side) for side in SIDES]),
             toe_points=toe_points,
             heel_points=height * sole_down,
-            hips_to_legs=self.frames[hips].T @ (middle - self.points[hips]),
+            leg_offsets=(self.points[upper_legs] - self.points[hips]) @ self.frames[hips],
             arm_lengths=np.asarray(upper + lower, np.float64),
+            leg_bones=leg_bones,
             leg_length=leg_length,
             ankle_height=height,
             floor=floor,
@@ -152,20 +177,19 @@ class _Tape:
 
     def _ankle_height(
         self, feet: IntArray, toe_points: FloatArray, leg_length: float, floor: float | None
-    ) -> tuple[float, float]:
+    ) -> float:
         ankle = float(self.points[feet, 1].mean())
         lowest = min(float(self.points[joint, 1]) for joint in self._below(feet))
         if floor is None and 0.0 <= lowest <= _STANDS_WITHIN * leg_length:
             floor = 0.0
         if floor is not None and ankle > floor:
-            return ankle - floor, floor
+            return ankle - floor
         drops = [
             -float(self.canonical.turns[foot, 1] @ point)
             for foot, toe in zip(feet, toe_points, strict=True)
             for point in (toe, self._sole_end(int(foot)))
         ]
-        height = max(0.0, *drops)
-        return height, ankle - height
+        return max(0.0, *drops) + _TOE_JOINT_HEIGHT * leg_length
 
     def _below(self, feet: IntArray) -> list[int]:
         return [joint for foot in feet for joint in (int(foot), *self.tree.below(int(foot)))]

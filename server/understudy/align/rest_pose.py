@@ -36,9 +36,9 @@ _LEGS_APART_RAD = np.radians(60.0)
 _KNEES_BENT_RAD = np.radians(45.0)
 _SPINE_EXTENSION = 0.85
 # Above this the thighs spread so far at rest that the soles follow the shins, not the floor.
-_SPLAYED_RAD = np.radians(20.0)
+_SPLAYED_RAD = np.radians(15.0)
 # A sole seen standing is believed if it is this near to the rest pose's: a dancer's heels lift.
-_SOLE_REFINED_RAD = np.radians(15.0)
+_SOLE_REFINED_RAD = np.radians(20.0)
 # Below these the axis wandered too much to say how the bone is rolled.
 _STEADY = 0.8
 _STEADY_FOREARM = 0.97
@@ -100,19 +100,14 @@ class _Builder:
         hips = self.body.roles["hips"]
         for joint in (hips, *self.body.spine, *self.body.neck, self.body.roles["head"]):
             self._set(joint, upright @ self.frames[joint])
-        across = self._local(hips, self._across("UpperLeg"))
+        across = self._leg_line(hips)
         self._set(hips, axes_from(across, self.frames[hips].T @ upright[1], first="x"))
 
     def _trunk_from_bones(self) -> None:
         """Hips and chest by the rigid triangles of their bones, the rest by its mean turn."""
         hips, chest, head = self.body.roles["hips"], self.body.spine[-1], self.body.roles["head"]
         first = self.body.spine[0]
-        self._set(
-            hips,
-            axes_from(
-                self._local(hips, self._across("UpperLeg")), self._offset(hips, first), first="x"
-            ),
-        )
+        self._set(hips, axes_from(self._leg_line(hips), self._offset(hips, first), first="x"))
         shoulders = "Shoulder" if self._apart("Shoulder") else "UpperArm"
         above = self.body.neck[0] if self.body.neck else head
         self._set(
@@ -129,6 +124,13 @@ class _Builder:
         for joint in (*self.body.neck, head):
             self._set(joint, self._carried(joint, parent))
             parent = joint
+
+    def _leg_line(self, hips: int) -> FloatArray:
+        """From the right to the left upper leg in the hips' frame (3,), its mean if it moves."""
+        seen = self.rest if self.motion is None else self.motion
+        left, right = self._joint("leftUpperLeg"), self._joint("rightUpperLeg")
+        across = seen.positions[:, left] - seen.positions[:, right]
+        return np.asarray(np.einsum("tji,tj->i", seen.rotations[:, hips], across) / len(seen))
 
     def _across(self, part: str) -> FloatArray:
         left, right = self._joint("left" + part), self._joint("right" + part)

@@ -11,6 +11,10 @@ from understudy.kinematics.compiled import kernel
 
 # Beyond this a forearm would be wrung out like a cloth.
 _LARGEST_TWIST_RAD = 150.0 * np.pi / 180.0
+# Parts of a leg: how far apart in height two feet share the standing, and the height of the lower
+# foot from which neither stands.
+_CHANGE_OVER = 0.05
+_OFF_THE_FLOOR = 0.35
 
 
 @kernel("void(f8[:, ::1], i8, f8[:, ::1], i8, f8[:, ::1], i8)")
@@ -171,54 +175,89 @@ def localise(parents, rest, source_a, verbatim, source_q, world, q):
             q[j, 3] = aw * bw - ax * bx - ay * by - az * bz
 
 
-@kernel("void(f8[:, ::1], i8[::1], f8, f8, f8, f8[:, ::1], i8, f8[::1], f8[::1], f8[::1])")
+@kernel(
+    "void(f8[:, ::1], i8[:, ::1], f8, f8, f8, f8, f8[:, ::1], i8,"
+    " f8[:, ::1], f8[:, ::1], f8[::1], f8[::1])"
+)
 def place_root(
-    source_positions, source_legs, scale, source_height, target_height,
-    world, hips, hips_to_legs, root_to_hips, root,
+    source_positions, source_legs, source_leg_length, scale, source_height, target_height,
+    world, hips, leg_offsets, leg_bones, root_to_hips, root,
 ):  # fmt: skip
     """root (3,) <- where the target's root must be for its legs to start where the source's do.
 
-    The midpoint of the source's upper-leg joints `source_legs` (2,), measured from the height of
-    a planted ankle, is scaled; `hips_to_legs` (3,) is the same midpoint in the frame of the
-    target's hips, `root_to_hips` (3,) the way from its root to its hips in the world.
+    The midpoint of the source's upper-leg joints, measured from the height of a planted ankle, is
+    scaled. Legs whose thigh and shin divide otherwise end elsewhere when they bend; so the body is
+    raised or lowered until the ankle that stands is at its scaled height. `source_legs` (2, 3) are
+    both sides' upper leg, lower leg and foot; `leg_offsets` (2, 3) m the target's upper legs in
+    the frame of its hips, `leg_bones` (2, 2) m its thighs and shins; `root_to_hips` (3,) m leads
+    from its root to its hips in the world.
     """
     x = world[hips, 0]
     y = world[hips, 1]
     z = world[hips, 2]
     w = world[hips, 3]
-    vx = hips_to_legs[0]
-    vy = hips_to_legs[1]
-    vz = hips_to_legs[2]
+    vx = 0.5 * (leg_offsets[0, 0] + leg_offsets[1, 0])
+    vy = 0.5 * (leg_offsets[0, 1] + leg_offsets[1, 1])
+    vz = 0.5 * (leg_offsets[0, 2] + leg_offsets[1, 2])
     tx = 2.0 * (y * vz - z * vy)
     ty = 2.0 * (z * vx - x * vz)
     tz = 2.0 * (x * vy - y * vx)
-    left = source_legs[0]
-    right = source_legs[1]
+    left = source_legs[0, 0]
+    right = source_legs[1, 0]
     mid = 0.5 * (source_positions[left, 0] + source_positions[right, 0])
     root[0] = scale * mid - (vx + w * tx + y * tz - z * ty) - root_to_hips[0]
-    mid = 0.5 * (source_positions[left, 1] + source_positions[right, 1])
-    root[1] = (
-        scale * (mid - source_height)
-        + target_height
-        - (vy + w * ty + z * tx - x * tz)
-        - root_to_hips[1]
-    )
     mid = 0.5 * (source_positions[left, 2] + source_positions[right, 2])
     root[2] = scale * mid - (vz + w * tz + x * ty - y * tx) - root_to_hips[2]
+    mid = 0.5 * (source_positions[left, 1] + source_positions[right, 1])
+    hips_y = scale * (mid - source_height) + target_height - (vy + w * ty + z * tx - x * tz)
+
+    lowest = min(source_positions[source_legs[0, 2], 1], source_positions[source_legs[1, 2], 1])
+    total = 0.0
+    shift = 0.0
+    for side in range(2):
+        foot = source_legs[side, 2]
+        vx = leg_offsets[side, 0]
+        vy = leg_offsets[side, 1]
+        vz = leg_offsets[side, 2]
+        tx = 2.0 * (y * vz - z * vy)
+        ty = 2.0 * (z * vx - x * vz)
+        tz = 2.0 * (x * vy - y * vx)
+        ankle = hips_y + vy + w * ty + z * tx - x * tz
+        # The target's bones point where the source's do.
+        for bone in range(2):
+            a = source_legs[side, bone]
+            b = source_legs[side, bone + 1]
+            dx = source_positions[b, 0] - source_positions[a, 0]
+            dy = source_positions[b, 1] - source_positions[a, 1]
+            dz = source_positions[b, 2] - source_positions[a, 2]
+            ankle += leg_bones[side, bone] * dy / np.sqrt(dx * dx + dy * dy + dz * dz)
+        height = source_positions[foot, 1]
+        # The lower foot decides, with a smooth change-over from one to the other.
+        weight = np.exp((lowest - height) / (_CHANGE_OVER * source_leg_length))
+        total += weight
+        shift += weight * (scale * (height - source_height) + target_height - ankle)
+    clear = (lowest - source_height) / (_OFF_THE_FLOOR * source_leg_length)
+    if clear < 1.0:
+        fade = 1.0
+        if clear > 0.0:
+            fade = 1.0 - clear * clear * (3.0 - 2.0 * clear)
+        hips_y += fade * shift / total
+    root[1] = hips_y - root_to_hips[1]
 
 
 @kernel(
     "void(i8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1],"
     " i8[::1], f8[:, ::1], i8[::1], i8[::1], f8[::1], f8[:, ::1], f8[:, ::1], i8[::1],"
     " i8[::1], f8[:, ::1], f8[:, ::1], f8[::1],"
-    " i8[::1], f8, f8, f8, i8, f8[::1], f8[::1],"
+    " i8[:, ::1], f8, f8, f8, f8, i8, f8[:, ::1], f8[:, ::1], f8[::1],"
     " f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1])"
 )
 def transfer(
     source_parents, source_q, source_positions, source_world,
     parents, rest, source_a, source_b, blend, post_a, post_b, verbatim,
     hands, forearm_axes, untwisted, twist,
-    source_legs, scale, source_height, target_height, hips, hips_to_legs, root_to_hips,
+    source_legs, source_leg_length, scale, source_height, target_height, hips,
+    leg_offsets, leg_bones, root_to_hips,
     scratch, world, q, root,
 ):  # fmt: skip
     """One frame: source pose in, the target's rotations q (n_t, 4) and root (3,) m out.
@@ -231,6 +270,6 @@ def transfer(
     share_twist(hands, forearm_axes, untwisted, twist, world)
     localise(parents, rest, source_a, verbatim, source_q, world, q)
     place_root(
-        source_positions, source_legs, scale, source_height, target_height,
-        world, hips, hips_to_legs, root_to_hips, root,
+        source_positions, source_legs, source_leg_length, scale, source_height, target_height,
+        world, hips, leg_offsets, leg_bones, root_to_hips, root,
     )  # fmt: skip

@@ -1,0 +1,172 @@
+"""A performer's frame in, the character's targets out: transfer, contacts and goals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+import numpy as np
+
+from understudy.align._kernels import contacts as contact_kernels
+from understudy.align._kernels import goals as goal_kernels
+from understudy.align.alignment import Alignment, Transfer
+from understudy.align.motion import MotionSample
+from understudy.align.proportions import Proportions
+from understudy.align.roles import RoleMap, find_roles
+from understudy.kinematics import FloatArray, ForwardKinematics, IntArray, Skeleton
+from understudy.kinematics.tasks import Effector, Targets
+
+Stride = Literal["scaled", "performed"]
+
+CONTACT_NAMES: Final = ("leftToe", "leftHeel", "rightToe", "rightHeel")
+
+# Squared lengths by which goals yield: feet are firm, hands give in before the body is torn.
+FOOT_SOFTNESS_M2: Final = 1e-6
+HAND_SOFTNESS_M2: Final = 1e-3
+
+# A planted foot may be held this far from the performer's own place, as a share of the leg.
+_LARGEST_OFFSET: Final = 0.12 / 0.83
+
+
+class Aligner:
+    """Drives one character with one performer.
+
+    `targets` is filled by every `align`; `effectors` are both hands and both feet, in the order of
+    its rows; `contact_names` name its `contacts`. `stride` says whether the character's steps are
+    scaled to its legs or as long as the performer's.
+    """
+
+    def __init__(
+        self,
+        source: Skeleton,
+        target: Skeleton,
+        *,
+        source_roles: RoleMap | None = None,
+        target_roles: RoleMap | None = None,
+        source_motion: MotionSample | None = None,
+        target_humanoid: Mapping[str, str] | None = None,
+        target_floor: float | None = None,
+        stride: Stride = "scaled",
+        lock_feet: bool = True,
+    ) -> None:
+        self.alignment = Alignment.build(
+            source,
+            target,
+            find_roles(source, motion=source_motion) if source_roles is None else source_roles,
+            find_roles(target, humanoid=target_humanoid) if target_roles is None else target_roles,
+            source_motion=source_motion,
+            target_floor=target_floor,
+        )
+        ours, theirs = self.alignment.target_body, self.alignment.source_body
+        self._source_joints, self._source_points = _limbs(theirs)
+        self._target_joints, self._target_points = _limbs(ours)
+        self._sole = np.array([_toe_height(theirs), _toe_height(ours)])
+        self.effectors = _effectors(target, self._target_joints)
+        self.contact_names = CONTACT_NAMES
+        self.targets = Targets.allocate(target, self.effectors, len(CONTACT_NAMES))
+        self._source = ForwardKinematics(source)
+        self._target = ForwardKinematics(target)
+        self._transfer = Transfer(self.alignment)
+        self._settings = _detector_settings()
+        scale = self.alignment.leg_scale
+        self._constants = np.zeros(goal_kernels.CONSTANTS)
+        self._constants[goal_kernels.SCALE] = scale
+        self._constants[goal_kernels.STRIDE] = scale if stride == "scaled" else 1.0
+        self._constants[goal_kernels.LEG] = ours.leg_length
+        self._constants[goal_kernels.ARM_LEFT : goal_kernels.ARM_RIGHT + 1] = (
+            self.alignment.arm_ratios
+        )
+        self._constants[goal_kernels.LOCK] = lock_feet
+        self._constants[goal_kernels.LARGEST_OFFSET] = _LARGEST_OFFSET * ours.leg_length
+        self._contact_state = np.zeros((4, contact_kernels.POINT_STATE))
+        self._feet = np.zeros((2, goal_kernels.FOOT_STATE))
+        self._memory = np.zeros(goal_kernels.MEMORY)
+        self._points = np.zeros((4, 3))
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past: the next frame continues nothing."""
+        self._memory[:] = 0.0
+        self._transfer.reset()
+
+    def align(
+        self, root: FloatArray, rotations_xyzw: FloatArray, dt: float, jump: bool = False
+    ) -> Targets:
+        """The targets for a performer's pose that comes `dt` seconds after the last.
+
+        `root` (3,) m and `rotations_xyzw` (n, 4) are writable, C-contiguous float64 arrays. `jump`
+        says that the pose does not continue the last one.
+        """
+        targets = self.targets
+        if jump:
+            self._transfer.reset()
+        self._source.update(root, rotations_xyzw)
+        self._transfer.run(
+            self._source.positions, rotations_xyzw, targets.rotations_xyzw, targets.root
+        )
+        self._target.update(targets.root, targets.rotations_xyzw)
+        goal_kernels.set_goals(
+            self._source.positions, self._source.rotations,
+            self._source_joints, self._source_points,
+            self._transfer.world, self._target.positions, self._target.rotations,
+            self._target_joints, self._target_points,
+            self._sole, dt, jump, self._settings, self._constants, self._contact_state, self._feet,
+            self._memory, self._points, targets.head, targets.goals, targets.contacts,
+        )  # fmt: skip
+        targets.jump = jump
+        return targets
+
+
+def _limbs(body: Proportions) -> tuple[IntArray, FloatArray]:
+    """Joints (9,): hands, upper arms, feet, upper legs, hips; points (6, 3): palms, toes, heels."""
+    hands = np.where(body.hands >= 0, body.hands, body.lower_arms)
+    joints = np.concatenate(
+        [hands, body.upper_arms, body.feet, body.upper_legs, np.array([body.hips])]
+    )
+    points = np.concatenate([body.palms, body.toe_points, body.heel_points])
+    return np.ascontiguousarray(joints, np.int64), np.ascontiguousarray(points)
+
+
+def _toe_height(body: Proportions) -> float:
+    """How high the toe point of a flat foot is above the floor, m."""
+    heights = []
+    for toe, heel in zip(body.toe_points, body.heel_points, strict=True):
+        down = float(np.linalg.norm(heel))
+        heights.append(0.0 if down < 1e-6 else float((toe - heel) @ -heel) / down)
+    return float(np.mean(heights))
+
+
+def _effectors(target: Skeleton, joints: IntArray) -> tuple[Effector, ...]:
+    hands = [
+        Effector(f"{side}Hand", int(joint), softness_m2=HAND_SOFTNESS_M2)
+        for side, joint in zip(("left", "right"), joints[0:2], strict=True)
+    ]
+    feet = [
+        Effector(
+            f"{side}Foot",
+            int(joint),
+            orientation="exact" if target.kinds[joint] == 0 else "free",
+            softness_m2=FOOT_SOFTNESS_M2,
+        )
+        for side, joint in zip(("left", "right"), joints[4:6], strict=True)
+    ]
+    return (*hands, *feet)
+
+
+def _detector_settings() -> FloatArray:
+    settings = np.zeros(contact_kernels.SETTINGS)
+    settings[contact_kernels.CUTOFF_HZ] = 12.0
+    settings[contact_kernels.NEAR] = 0.035
+    settings[contact_kernels.FAR] = 0.06
+    settings[contact_kernels.SLOW] = 0.20
+    settings[contact_kernels.FAST] = 0.30
+    settings[contact_kernels.SINKING] = 0.35
+    settings[contact_kernels.RISING] = 0.20
+    settings[contact_kernels.STILL] = 0.05
+    settings[contact_kernels.MOVING] = 0.15
+    settings[contact_kernels.ON_S] = 0.02
+    settings[contact_kernels.STILL_S] = 0.15
+    settings[contact_kernels.RAMP_IN_S] = 0.04
+    settings[contact_kernels.RAMP_OUT_S] = 0.08
+    settings[contact_kernels.NOISY] = 1.75
+    return settings
