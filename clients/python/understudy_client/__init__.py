@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from understudy_client.aio import AsyncCharacter, AsyncPerformer
 from understudy_client.character import Character
+from understudy_client.clock import now_ns
 from understudy_client.control import Control
 from understudy_client.errors import ClientError, RequestRefusedError, ServerUnreachableError
 from understudy_client.performer import Performer
@@ -22,4 +23,5 @@ __all__ = [
     "RequestRefusedError",
     "ServerUnreachableError",
     "make_skeleton",
+    "now_ns",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable
 from types import TracebackType
 from typing import Self
@@ -12,6 +11,7 @@ import zmq
 import zmq.asyncio
 from numpy.typing import ArrayLike
 
+from understudy_client.clock import now_ns
 from understudy_client.errors import ClientError, ServerUnreachableError
 from understudy_client.sockets import connect_character, connect_performer, has_news
 from understudy_client.streams import CharacterStream, PerformerStream
@@ -84,8 +84,8 @@ class AsyncPerformer:
         capture_ns: int | None = None,
     ) -> None:
         """Send one frame; the arguments are those of `Performer.send`."""
-        now_ns = time.time_ns() if capture_ns is None else capture_ns
-        parts = self._stream.frame(root, rotations_xyzw, points, now_ns)
+        captured_ns = now_ns() if capture_ns is None else capture_ns
+        parts = self._stream.frame(root, rotations_xyzw, points, captured_ns)
         await self._admit()
         await self._socket.send_multipart(parts)
 
@@ -101,11 +101,11 @@ class AsyncPerformer:
         capture_ns: int | None = None,
     ) -> None:
         """Ask for an effector of a character to be at a place, as `Performer.goal` does."""
-        now_ns = time.time_ns() if capture_ns is None else capture_ns
+        captured_ns = now_ns() if capture_ns is None else capture_ns
         await self._admit()
         await self._socket.send_multipart(
             self._stream.goal(
-                character, effector, position, orientation_xyzw, weight, ease_s, now_ns
+                character, effector, position, orientation_xyzw, weight, ease_s, captured_ns
             )
         )
 
@@ -117,9 +117,9 @@ class AsyncPerformer:
         """Tell the skeleton to whoever has come, and repeat it when it is time to."""
         while has_news(self._socket):
             self._stream.heed(await self._socket.recv())
-        now_ns = time.monotonic_ns()
-        if self._stream.announcement_due(now_ns):
-            await self._socket.send_multipart(self._stream.announcement(now_ns))
+        time_ns = now_ns()
+        if self._stream.announcement_due(time_ns):
+            await self._socket.send_multipart(self._stream.announcement(time_ns))
 
 
 class AsyncCharacter:

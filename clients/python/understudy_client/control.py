@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import zmq
 
+from understudy_client.clock import now_ns
 from understudy_client.errors import RequestRefusedError, ServerUnreachableError
 from understudy_client.sockets import connect_control
 from understudy_protocol import (
@@ -59,10 +60,10 @@ class Control:
         deadline = time.monotonic() + wait
         if not self._poll(zmq.POLLOUT, deadline):
             raise self._unreachable(op, wait)
-        self._socket.send(body)
+        self._socket.send_multipart((b"", body))  # after the delimiter that a REQ socket would send
         while self._poll(zmq.POLLIN, deadline):
             try:
-                reply = decode_reply(self._socket.recv())
+                reply = decode_reply(self._socket.recv_multipart()[-1])
             except ProtocolError:
                 continue  # not a reply at all; the right one may still come
             if reply.id not in (self._requests, None):
@@ -77,7 +78,7 @@ class Control:
         return self.request("hello", v=PROTOCOL_VERSION)
 
     def clock_offset(self, exchanges: int = 8) -> ClockOffset:
-        """Server clock minus this machine's, from the quickest of several exchanges."""
+        """Server clock minus this client's `now_ns`, from the quickest of several exchanges."""
         return min(
             (self._exchange_times() for _ in range(exchanges)),
             key=lambda measured: measured.round_trip_ns,
@@ -88,9 +89,9 @@ class Control:
         self._socket.close()
 
     def _exchange_times(self) -> ClockOffset:
-        sent_ns = time.time_ns()
+        sent_ns = now_ns()
         reply = self.request("time", t1=sent_ns)
-        return clock_offset(sent_ns, reply["t2"], reply["t3"], time.time_ns())
+        return clock_offset(sent_ns, reply["t2"], reply["t3"], now_ns())
 
     def _poll(self, flag: int, deadline: float) -> bool:
         left_ms = max(0, round((deadline - time.monotonic()) * 1e3))

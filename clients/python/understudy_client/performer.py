@@ -9,6 +9,7 @@ from typing import Self
 import zmq
 from numpy.typing import ArrayLike
 
+from understudy_client.clock import now_ns
 from understudy_client.errors import ServerUnreachableError
 from understudy_client.sockets import connect_performer, has_news
 from understudy_client.streams import PerformerStream
@@ -87,8 +88,8 @@ class Performer:
         parent_from_joint rotations, `points` (k, 3) m the skeleton's markers (three NaN: not seen).
         `capture_ns` is when it was captured, in ns since the epoch; now, unless given.
         """
-        now_ns = time.time_ns() if capture_ns is None else capture_ns
-        parts = self._stream.frame(root, rotations_xyzw, points, now_ns)
+        captured_ns = now_ns() if capture_ns is None else capture_ns
+        parts = self._stream.frame(root, rotations_xyzw, points, captured_ns)
         self._admit()
         self._socket.send_multipart(parts)
 
@@ -108,11 +109,11 @@ class Performer:
         The goal fades in over `ease_s` seconds and must be repeated at least once a second;
         a position of None releases it.
         """
-        now_ns = time.time_ns() if capture_ns is None else capture_ns
+        captured_ns = now_ns() if capture_ns is None else capture_ns
         self._admit()
         self._socket.send_multipart(
             self._stream.goal(
-                character, effector, position, orientation_xyzw, weight, ease_s, now_ns
+                character, effector, position, orientation_xyzw, weight, ease_s, captured_ns
             )
         )
 
@@ -124,6 +125,6 @@ class Performer:
         """Tell the skeleton to whoever has come, and repeat it when it is time to."""
         while has_news(self._socket):
             self._stream.heed(self._socket.recv())
-        now_ns = time.monotonic_ns()
-        if self._stream.announcement_due(now_ns):
-            self._socket.send_multipart(self._stream.announcement(now_ns))
+        time_ns = now_ns()
+        if self._stream.announcement_due(time_ns):
+            self._socket.send_multipart(self._stream.announcement(time_ns))

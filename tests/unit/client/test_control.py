@@ -9,7 +9,7 @@ import pytest
 import zmq
 
 from support.sockets import bound
-from understudy_client import Control, RequestRefusedError, ServerUnreachableError
+from understudy_client import Control, RequestRefusedError, ServerUnreachableError, now_ns
 from understudy_protocol import ProtocolError, Request, decode_request, encode_refusal, encode_reply
 
 NOBODY = "tcp://127.0.0.1:9"  # the discard port, where no server listens
@@ -27,10 +27,10 @@ def answer_each(server: zmq.Socket[bytes], *answers: Answer) -> list[Request]:
     """Take one request for each of `answers` and send back what that makes of it."""
     requests = []
     for answer in answers:
-        peer, body = server.recv_multipart()
+        peer, delimiter, body = server.recv_multipart()
         requests.append(decode_request(body))
         for reply in answer(requests[-1]):
-            server.send_multipart([peer, reply])
+            server.send_multipart([peer, delimiter, reply])
     return requests
 
 
@@ -86,6 +86,20 @@ def test_after_an_unanswered_request_the_next_one_is_served(pool: ThreadPoolExec
             control.request("list", timeout=0.2)
         assert control.request("list") == {"characters": []}
         assert [request.op for request in both.result(10)] == ["list", "list"]
+
+
+def test_the_clock_offset_is_taken_from_the_quickest_exchange(pool: ThreadPoolExecutor) -> None:
+    ahead_ns = 3_600_000_000_000
+
+    def clock_ahead(request: Request) -> list[bytes]:
+        at_ns = now_ns() + ahead_ns
+        return [encode_reply(request.id, {"t1": request.fields["t1"], "t2": at_ns, "t3": at_ns})]
+
+    with bound(zmq.ROUTER) as (server, address), Control(address, timeout=10) as control:
+        pool.submit(answer_each, server, *[clock_ahead] * 5)
+        measured = control.clock_offset(exchanges=5)
+        assert measured.round_trip_ns > 0
+        assert abs(measured.offset_ns - ahead_ns) <= measured.round_trip_ns / 2 + 1
 
 
 def test_a_request_that_is_not_allowed_is_not_sent() -> None:
