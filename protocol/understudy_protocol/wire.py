@@ -223,6 +223,8 @@ def float_array(kind: str, key: str, value: Floats) -> Floats:
     """What a sender put into an array field, as an array of real numbers."""
     if type(value) is np.ndarray and value.dtype.kind == "f":
         return value
+    if value is None:
+        raise field_error(kind, "missing-field", key, value, "an array of numbers")
     try:
         return np.asarray(value, np.float64)
     except (TypeError, ValueError):
