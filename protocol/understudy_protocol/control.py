@@ -14,6 +14,7 @@ from understudy_protocol.limits import (
     MAX_I64,
     MAX_MAP_ITEMS,
     MAX_RATE_HZ,
+    MAX_TEXT_BYTES,
     MAX_U64,
     MIN_I64,
     MIN_RATE_HZ,
@@ -169,11 +170,12 @@ def encode_reply(id: int, fields: Mapping[str, Any] | None = None) -> bytes:
 
 
 def encode_refusal(id: int | None, reason: str, text: str) -> bytes:
-    """The body of the reply to a refused request; `id` is None where it could not be read."""
-    error = {
-        "reason": check_name("reply: 'reason'", reason),
-        "text": check_text("reply: 'text'", text),
-    }
+    """The body of the reply to a refused request; `id` is None where it could not be read.
+
+    A text that is too long is cut, and one that is no Unicode mended: a refusal always goes out.
+    """
+    sendable = text.encode("utf-8", "replace")[:MAX_TEXT_BYTES].decode("utf-8", "ignore")
+    error = {"reason": check_name("reply: 'reason'", reason), "text": sendable}
     return pack("reply", {"id": id, "ok": False, "error": error})
 
 

@@ -49,6 +49,20 @@ def test_a_refusal_survives(id: int | None) -> None:
     assert not reply.ok
 
 
+@given(st.text(st.characters(), max_size=400))
+def test_a_refusal_goes_out_whatever_its_text_is(text: str) -> None:
+    refusal = decode_reply(encode_refusal(1, "bad-value", text)).refusal
+    assert refusal is not None
+    sent = text.encode("utf-8", "replace")
+    assert sent.startswith(refusal.text.encode())
+    assert len(refusal.text.encode()) > min(len(sent), 1024) - 4
+
+
+def test_a_refusal_of_a_long_text_is_cut_between_characters() -> None:
+    refusal = decode_reply(encode_refusal(1, "bad-value", "x" + "\N{CAT FACE}" * 300)).refusal
+    assert refusal == Refusal("bad-value", "x" + "\N{CAT FACE}" * 255)
+
+
 def test_a_request_with_an_unknown_operation_keeps_its_id_for_the_refusal() -> None:
     request = decode_request(pack("request", {"op": "dance", "id": 7}))
     assert request.id == 7
