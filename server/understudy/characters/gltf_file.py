@@ -155,7 +155,8 @@ class GltfFile:
             raw = np.zeros((count, width), component)
         if "sparse" in accessor:
             raw = self._patched(raw, get_object(accessor, "sparse", name), f"{name}: sparse")
-        values = raw.astype(np.float64)
+        with np.errstate(invalid="ignore"):  # a NaN is refused below, not warned about
+            values = raw.astype(np.float64)
         if accessor.get("normalized") is True and component.kind in "iu":
             values = np.maximum(values / np.iinfo(component).max, -1.0)
         if not np.all(np.abs(values) <= LARGEST_NUMBER):

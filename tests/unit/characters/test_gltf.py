@@ -437,6 +437,8 @@ def sample() -> GltfBuilder:
     builder = GltfBuilder()
     skin = builder.skin(chain(builder, builder.node("top"), "hips", "spine", "head"))
     builder.skinned_mesh(skin, [[0, 1, 0], [0, 2, 0], [0, 3.5, 0]], [0, 1, 2])
+    bones = [{"bone": "hips", "node": 1}, {"bone": "head", "node": 3}]
+    builder.document["extensions"] = {"VRM": {"humanoid": {"humanBones": bones}}}
     return builder
 
 
@@ -512,6 +514,14 @@ def test_any_value_anywhere_in_the_document_loads_or_is_refused(
     path = tmp_path / "changed.glb"
     path.write_bytes(glb_bytes(document, builder.binary))
     assert "\n" not in refusal(path)
+
+
+@pytest.mark.parametrize("bits", [0x7FC00000, 0x7FA00000, 0x7F800000], ids=["nan", "snan", "inf"])
+def test_numbers_that_are_none_in_the_buffers_are_refused(tmp_path: Path, bits: int) -> None:
+    builder = sample()
+    builder.binary = bits.to_bytes(4, "little") + builder.binary[4:]
+    with pytest.raises(RigError, match="accessor 0 holds numbers that are not finite"):
+        load_rig(builder.write(tmp_path / "nan.glb"))
 
 
 @pytest.mark.parametrize("path", RIGS, ids=lambda path: path.name)
