@@ -20,9 +20,10 @@ WAITED = 11  # s, how long it has looked planted without being so
 RESTED = 12  # s, how long it has been still
 PLANTED = 13  # 1 planted on the floor, 2 still at some other height, 0 free
 RAMP = 14  # 0 to 1, linear in time
-POINT_STATE = 15
+SLOWED = 15  # s, how long it has moved no faster than a planted point, at any height
+POINT_STATE = 16
 
-# settings (16,)
+# settings (14,)
 CUTOFF_HZ = 0
 NEAR = 1  # m above the floor: lower is planted
 FAR = 2  # m: higher is free
@@ -41,6 +42,11 @@ SETTINGS = 14
 
 FALL_S = 0.05
 RISE_S = 0.4
+# A floor believed too low (the capture began below it) would never see a planted point: it is
+# raised to the lowest foot point if that one has been slow for a while and is not far above.
+LIFT_AFTER_S = 0.06
+LIFT_S = 0.1
+LIFT_WITHIN = 0.15  # m: a rung or a step is no floor
 
 
 @kernel("void(f8[:, ::1], f8[:, ::1], f8[::1])")
@@ -63,6 +69,7 @@ def detect(points, dt, settings, state, floor):
     a = 1.0 - np.exp(-2.0 * np.pi * settings[CUTOFF_HZ] * dt)
     k = dt / 0.25
     lowest = 1e9
+    lowest_slowed = 0.0
     standing = 0.0
     weight = 0.0
     for i in range(points.shape[0]):
@@ -100,7 +107,11 @@ def detect(points, dt, settings, state, floor):
         speed2 = planar2 + vy * vy
         height = state[i, HEIGHT] - floor[0]
         f = settings[NOISY] if sigma > 0.003 else 1.0
-        lowest = min(lowest, state[i, HEIGHT])
+        slow = planar2 < (f * settings[SLOW]) ** 2 + noise2 and vy * vy < 0.01 + noise2
+        state[i, SLOWED] = state[i, SLOWED] + dt if slow else 0.0
+        if state[i, HEIGHT] < lowest:
+            lowest = state[i, HEIGHT]
+            lowest_slowed = state[i, SLOWED]
         if state[i, PLANTED] == 0.0:
             if (
                 height < f * settings[NEAR]
@@ -138,5 +149,7 @@ def detect(points, dt, settings, state, floor):
             weight += 1.0
     if lowest < floor[0]:
         floor[0] += (1.0 - np.exp(-dt / FALL_S)) * (lowest - floor[0])
+    elif lowest_slowed > LIFT_AFTER_S and settings[NEAR] < lowest - floor[0] < LIFT_WITHIN:
+        floor[0] += (1.0 - np.exp(-dt / LIFT_S)) * (lowest - floor[0])
     if weight > 0.0 and standing > weight * floor[0]:
         floor[0] += (1.0 - np.exp(-dt / RISE_S)) * (standing / weight - floor[0])
