@@ -8,7 +8,9 @@ from typing import Final
 
 from understudy.characters.builtin.bodies import BUILDS, build_body
 from understudy.characters.builtin.swing import bat_swing
+from understudy.characters.builtin.throw import throw
 from understudy.characters.builtin.walk import walk
+from understudy.characters.builtin.wave import wave
 from understudy.characters.clip import Clip
 from understudy.errors import UnderstudyError
 from understudy.kinematics import Skeleton
@@ -16,6 +18,8 @@ from understudy.kinematics import Skeleton
 _MOTIONS: Final[dict[str, Callable[[float], Clip]]] = {
     "walk": walk,
     "bat-swing": bat_swing,
+    "throw": throw,
+    "wave": wave,
 }
 
 BUILTIN_CHARACTERS: Final[tuple[str, ...]] = tuple(BUILDS)

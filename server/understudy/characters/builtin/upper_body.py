@@ -47,7 +47,8 @@ class ArmAngles:
 
     From the T-pose: `elevation` lifts the upper arm above the horizontal, `forward` takes it to
     the front, `outward` turns it about its own axis so that a bent forearm comes up; `elbow`
-    flexes, `pronation` turns the forearm thumb down, `wrist` flexes towards the palm.
+    flexes, `pronation` turns the forearm thumb down, `wrist` flexes towards the palm and
+    `deviation` towards the thumb.
     """
 
     elevation: FloatArray
@@ -56,6 +57,7 @@ class ArmAngles:
     elbow: FloatArray
     pronation: FloatArray
     wrist: FloatArray
+    deviation: FloatArray
 
 
 def pose_arm(puppet: Puppet, side: str, arm: ArmAngles) -> None:
@@ -73,7 +75,10 @@ def pose_arm(puppet: Puppet, side: str, arm: ArmAngles) -> None:
         f"{side}LowerArm",
         chain(turn(Y, np.radians(-sign * arm.elbow)), turn(X, np.radians(arm.pronation))),
     )
-    puppet.rotate(f"{side}Hand", turn(Z, np.radians(-sign * arm.wrist)))
+    puppet.rotate(
+        f"{side}Hand",
+        chain(turn(Z, np.radians(-sign * arm.wrist)), turn(Y, np.radians(-sign * arm.deviation))),
+    )
 
 
 def grip_point(puppet: Puppet, side: str) -> FloatArray:

@@ -17,6 +17,7 @@ from understudy.characters.builtin.bodies import ACTOR, build_body
 from understudy.characters.builtin.curves import Cycle, Track
 from understudy.characters.builtin.feet import FootTrack, plant
 from understudy.characters.builtin.puppet import Puppet, X, Y, Z, chain, turn
+from understudy.characters.builtin.upper_body import attitude, bend_torso, look, side_sign
 from understudy.characters.clip import Clip
 from understudy.kinematics.types import ByteArray, FloatArray
 
@@ -145,32 +146,25 @@ def _pelvis_place(
 
 
 def _pose_trunk(puppet: Puppet, stride: FloatArray, heading: FloatArray) -> None:
-    # Positive yaw faces left; the left hip leads when the left heel lands, at stride -0.125.
-    pelvis_yaw = _wave(stride, np.radians(4.5), 0.375)
-    list_left = _wave(stride, np.radians(3.0), 0.6)
-    pelvis_tilt = np.radians(4.0) + _wave(2.0 * stride, np.radians(1.0), 0.9)
-    puppet.orient(
-        "hips", chain(turn(Y, heading + pelvis_yaw), turn(Z, -list_left), turn(X, pelvis_tilt))
-    )
-    chest_yaw = _wave(stride, np.radians(4.0), 0.9)
-    chest_roll = _wave(stride, np.radians(1.2), 0.7)
-    counter_yaw = (chest_yaw - pelvis_yaw) / 3.0
-    counter_roll = (chest_roll + list_left) / 3.0
-    counter_tilt = (np.radians(2.5) - pelvis_tilt) / 3.0
-    for joint in ("spine", "chest", "upperChest"):
-        puppet.rotate(
-            joint, chain(turn(Y, counter_yaw), turn(Z, counter_roll), turn(X, counter_tilt))
-        )
-    look = heading + np.radians(5.0)
-    puppet.orient("neck", chain(turn(Y, look + 0.4 * chest_yaw), turn(X, np.full_like(look, 0.14))))
-    puppet.orient("head", chain(turn(Y, look), turn(X, np.full_like(look, 0.03))))
+    heading_deg = np.degrees(heading)
+    # The left hip leads when the left heel lands, at stride -0.125, and drops as that leg swings.
+    pelvis_yaw = _wave(stride, 4.5, 0.375)
+    pelvis_bend = -_wave(stride, 3.0, 0.6)
+    pelvis_lean = 4.0 + _wave(2.0 * stride, 1.0, 0.9)
+    puppet.orient("hips", attitude(heading_deg + pelvis_yaw, pelvis_lean, pelvis_bend))
+    chest_yaw = _wave(stride, 4.5, 0.9)
+    chest_bend = _wave(stride, 1.2, 0.7)
+    bend_torso(puppet, attitude(heading_deg + chest_yaw, np.full_like(stride, 3.0), chest_bend))
+    # Walkers look ahead into the curve.
+    gaze = np.full_like(stride, 5.0)
+    look(puppet, attitude(heading_deg + gaze, 0.6 * gaze, np.zeros_like(stride)))
 
 
 def _foot(side: str, time: FloatArray, lag: int) -> FootTrack:
     stride = np.floor((time - lag * STEP_S - _MID_STANCE_S) / (2.0 * STEP_S))
     since = time - lag * STEP_S - 2.0 * STEP_S * stride
     prints = lag + 2.0 * (stride + _ADVANCE(since))
-    sign = 1.0 if side == "left" else -1.0
+    sign = side_sign(side)
     along = STEP_M * prints
     tip = _on_path(along, np.full_like(along, sign * HALF_TRACK_M), _LIFT_M(since))
     return FootTrack(
@@ -182,13 +176,22 @@ def _foot(side: str, time: FloatArray, lag: int) -> FootTrack:
     )
 
 
+# An arm's cycle, counted like its own leg's: furthest back as the heel of that side lands.
 _SHOULDER_FLEX_DEG = Cycle((0.0, -14.0), (0.25, 0.0), (0.4, 13.0), (0.6, 6.0), (0.8, -12.0))
-_ELBOW_FLEX_DEG = Cycle((0.0, 16.0), (0.25, 20.0), (0.45, 30.0), (0.7, 22.0), (0.85, 15.0))
+_ELBOW_FLEX_DEG = Cycle((0.0, 15.0), (0.25, 19.0), (0.45, 29.0), (0.7, 22.0), (0.85, 14.0))
+_ARM_DROP_RAD: Final = np.radians(80.0)
+_ARM_INWARD_RAD: Final = np.radians(10.0)
 
 
 def _pose_arm(puppet: Puppet, side: str, stride: FloatArray) -> None:
-    sign = 1.0 if side == "left" else -1.0
-    flex = np.radians(_SHOULDER_FLEX_DEG(stride))
-    elbow = np.radians(_ELBOW_FLEX_DEG(stride))
-    puppet.rotate(f"{side}UpperArm", chain(turn(X, -flex), turn(Z, sign * np.radians(-78.0))))
-    puppet.rotate(f"{side}LowerArm", turn(Y, -sign * elbow))
+    sign = side_sign(side)
+    puppet.rotate(
+        f"{side}UpperArm",
+        chain(
+            turn(X, np.radians(-_SHOULDER_FLEX_DEG(stride))),
+            turn(Z, -sign * _ARM_DROP_RAD),
+            turn(X, _ARM_INWARD_RAD),
+        ),
+    )
+    puppet.rotate(f"{side}LowerArm", turn(Y, np.radians(-sign * _ELBOW_FLEX_DEG(stride))))
+    puppet.rotate(f"{side}Hand", turn(Z, np.full_like(stride, np.radians(-sign * 8.0))))
