@@ -22,12 +22,13 @@ _NUMBER: Final = "%.6f"  # 1e-8 m and 1e-8 rad
 
 def write_bvh(path: str | Path, clip: Clip) -> None:
     """Write a clip; ClipError if a name cannot stand in the file or the file cannot be written."""
-    lines = [*_hierarchy(clip.skeleton), "MOTION", f"Frames: {clip.frame_count}"]
-    lines.append(f"Frame Time: {1.0 / clip.rate_hz!r}")
+    lines, order = _hierarchy(clip.skeleton)
+    lines += ["MOTION", f"Frames: {clip.frame_count}", f"Frame Time: {1.0 / clip.rate_hz!r}"]
+    angles = zxy_degrees(clip.rotations_xyzw[:, order])
     channels = np.concatenate(
         [
             clip.roots * _UNITS_PER_M,
-            zxy_degrees(clip.rotations_xyzw).reshape(clip.frame_count, 3 * len(clip.skeleton)),
+            angles.reshape(clip.frame_count, 3 * len(order)),
         ],
         axis=1,
     )
@@ -57,8 +58,9 @@ def zxy_degrees(rotations_xyzw: FloatArray) -> FloatArray:
     return np.degrees(np.unwrap(np.stack([z, x, y], axis=-1), axis=0))
 
 
-def _hierarchy(skeleton: Skeleton) -> list[str]:
-    lines = ["HIERARCHY"]
+def _hierarchy(skeleton: Skeleton) -> tuple[list[str], list[int]]:
+    """The section's lines, and the joints in its order, which the channels must follow."""
+    lines, order = ["HIERARCHY"], []
     # Joints to open with their depth, and the braces that close them, last one first.
     pending: list[tuple[int, int] | str] = [(0, 0)]
     while pending:
@@ -67,10 +69,11 @@ def _hierarchy(skeleton: Skeleton) -> list[str]:
             lines.append(item)
             continue
         joint, depth = item
+        order.append(joint)
         lines += _joint(skeleton, joint, depth)
         pending.append("\t" * depth + "}")
         pending += [(child, depth + 1) for child in reversed(skeleton.children(joint))]
-    return lines
+    return lines, order
 
 
 def _joint(skeleton: Skeleton, joint: int, depth: int) -> list[str]:
