@@ -27,6 +27,16 @@ class GltfBuilder:
             nodes[parent].setdefault("children", []).append(len(nodes) - 1)
         return len(nodes) - 1
 
+    def chain(
+        self, parent: int | None, *names: str, step: Sequence[float] = (0, 1, 0)
+    ) -> list[int]:
+        """Add nodes one below the other, each `step` from the one above."""
+        added: list[int] = []
+        for name in names:
+            above = added[-1] if added else parent
+            added.append(self.node(name, above, translation=list(step)))
+        return added
+
     def accessor(self, values: ArrayLike, shape: str, component: int = 5126) -> int:
         """Add values (rows, width) as an accessor over a buffer view of its own."""
         dtype = {5121: "<u1", 5123: "<u2", 5125: "<u4", 5126: "<f4"}[component]
