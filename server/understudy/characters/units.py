@@ -113,20 +113,18 @@ def find_limbs(parents: IntArray, offsets: FloatArray, tips: FloatArray) -> Limb
 def decide_unit(limbs: Limbs | None, height: float) -> UnitDecision:
     """The unit that makes the legs human; `height` (file units) stands in for legs not found."""
     if limbs is not None:
-        leg, measured = limbs.leg, "the leg"
+        leg, measured = limbs.leg, "thigh and shin are"
     else:
-        leg, measured = _LEG_OF_HEIGHT * height, "the body (no legs found)"
+        leg, measured = _LEG_OF_HEIGHT * height, "no legs found, by the height they would be"
     if not leg > 1e-6:
         return UnitDecision(0.01, "cm", False, "a body without extent; cm taken")
     misfit = {name: abs(math.log(leg * unit / TYPICAL_LEG_M)) for name, unit in UNITS_M.items()}
     best = min(misfit.values())
     close = [name for name in UNITS_M if misfit[name] < best + _CLEAR_LOG_MARGIN]
     taken = close[0]
-    lengths = " or ".join(f"{leg * UNITS_M[name]:.2f} m in {name}" for name in close)
+    why = f"{measured} " + " or ".join(f"{leg * UNITS_M[name]:.2f} m in {name}" for name in close)
     if len(close) > 1:
-        why = f"not clear: {measured} suggests legs of {lengths}; {taken} taken"
-    else:
-        why = f"{measured} suggests legs of {lengths}"
+        why = f"not clear: {why}; {taken} taken"
     return UnitDecision(UNITS_M[taken], taken, len(close) == 1 and limbs is not None, why)
 
 
