@@ -118,12 +118,17 @@ class Aligner:
 
 
 def _limbs(body: Proportions) -> tuple[IntArray, FloatArray]:
-    """Joints (9,): hands, upper arms, feet, upper legs, hips; points (6, 3): palms, toes, heels."""
+    """Joints (9,): hands, upper arms, feet, upper legs, hips; points (6, 3): wrists, toes, heels.
+
+    The wrist is what the arm reaches with: hands differ in length more than arms do, and the palm
+    follows by the hand's own rotation.
+    """
     hands = np.where(body.hands >= 0, body.hands, body.lower_arms)
     joints = np.concatenate(
         [hands, body.upper_arms, body.feet, body.upper_legs, np.array([body.hips])]
     )
-    points = np.concatenate([body.palms, body.toe_points, body.heel_points])
+    wrists = np.where(body.hands[:, None] >= 0, 0.0, body.palms)
+    points = np.concatenate([wrists, body.toe_points, body.heel_points])
     return np.ascontiguousarray(joints, np.int64), np.ascontiguousarray(points)
 
 

@@ -34,11 +34,12 @@ def distribute(
     """What drives each joint of a target chain, from a source chain of joints, ends included.
 
     Points are rest positions (k, 3) m, from the lower end to the upper one. The ends are driven
-    by the ends; a joint in between turns as the source does at the same fraction of its length.
+    by the ends; a joint in between turns as the source does at the same fraction of its length,
+    where a joint stands for the middle of the bone after it.
     """
-    source_marks = arc_marks(source_points)
+    source_marks = _bone_middles(source_points)
     shares = [Share(source[0], source[0], 0.0)]
-    for mark in arc_marks(target_points)[1:-1]:
+    for mark in _bone_middles(target_points)[1:-1]:
         above = int(np.searchsorted(source_marks, mark, side="right"))
         above = min(max(above, 1), len(source) - 1)
         span = float(source_marks[above] - source_marks[above - 1])
@@ -46,3 +47,8 @@ def distribute(
         shares.append(Share(source[above - 1], source[above], min(max(blend, 0.0), 1.0)))
     shares.append(Share(source[-1], source[-1], 0.0))
     return shares
+
+
+def _bone_middles(points: FloatArray) -> FloatArray:
+    marks = arc_marks(points)
+    return np.append(0.5 * (marks[:-1] + marks[1:]), 1.0)

@@ -9,7 +9,7 @@ import numpy as np
 from understudy.align.evidence import planted_height
 from understudy.align.humanoid import FINGERS, SIDES
 from understudy.align.motion import MotionSample
-from understudy.align.rest_pose import CanonicalPose, Y
+from understudy.align.rest_pose import CanonicalPose, Y, bone_end, toe_point
 from understudy.align.roles import RoleMap
 from understudy.align.tree import Tree
 from understudy.kinematics import FloatArray, IntArray, Skeleton
@@ -79,6 +79,7 @@ def measure(
 class _Tape:
     def __init__(self, skeleton: Skeleton, body: RoleMap, canonical: CanonicalPose) -> None:
         rest = MotionSample.of_rest(skeleton)
+        self.rest = rest
         self.skeleton = skeleton
         self.body = body
         self.canonical = canonical
@@ -132,19 +133,12 @@ class _Tape:
     def _length(self, upper: IntArray, lower: IntArray) -> FloatArray:
         return np.asarray(np.linalg.norm(self.points[lower] - self.points[upper], axis=1))
 
-    def _end(self, joint: int) -> FloatArray | None:
-        """The far end of a bone, in its own frame (3,) m."""
-        if self.skeleton.has_tip[joint]:
-            return np.asarray(self.skeleton.tips[joint])
-        children = self.tree.children[joint]
-        return np.asarray(self.skeleton.offsets[children[0]]) if children else None
-
     def _wrist(self, side: str) -> FloatArray:
         hand = self.body.joint(side + "Hand")
         if hand >= 0:
             return np.asarray(self.points[hand])
         lower = self.body.joint(side + "LowerArm")
-        end = self._end(lower)
+        end = bone_end(self.skeleton, lower)
         reach = np.zeros(3) if end is None else end
         return np.asarray(self.points[lower] + self.frames[lower] @ reach)
 
@@ -162,18 +156,16 @@ class _Tape:
         if knuckles:
             end = self.frames[hand].T @ (np.mean(knuckles, axis=0) - self.points[hand])
         else:
-            found = self._end(hand)
+            found = bone_end(self.skeleton, hand)
             end = np.zeros(3) if found is None else found
         return np.asarray(0.5 * end)
 
     def _toe_point(self, side: str) -> FloatArray:
-        """The toe joint, or the end of a foot without one, in the frame of the foot."""
-        foot = self.body.joint(side + "Foot")
-        toes = self.body.joint(side + "Toes")
-        if toes >= 0:
-            return np.asarray(self.frames[foot].T @ (self.points[toes] - self.points[foot]))
-        end = self._end(foot)
-        return np.zeros(3) if end is None else end
+        """The toe in the frame of the foot; the ankle itself where nothing is ahead of it."""
+        foot, toes = self.body.joint(side + "Foot"), self.body.joint(side + "Toes")
+        normal = self.canonical.turns[foot, 1]
+        toe = toe_point(self.skeleton, self.rest, foot, toes, normal)
+        return np.zeros(3) if toe is None else toe
 
     def _ankle_height(
         self, feet: IntArray, toe_points: FloatArray, leg_length: float, floor: float | None

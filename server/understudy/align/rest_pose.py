@@ -43,6 +43,8 @@ _SOLE_REFINED_RAD = np.radians(20.0)
 _STEADY = 0.8
 _STEADY_FOREARM = 0.97
 _SHORTEST_BONE_M = 1e-6
+# A foot's end must lie this part of its distance ahead of the ankle to say where the foot points.
+_AHEAD = 0.2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,10 +204,8 @@ class _Builder:
         carried = self._carried(foot, lower, plain=not self.from_motion)
         normal = self._sole(upper, lower, foot, carried)
         toes = self._joint(side + "Toes")
-        toe = self._offset(foot, toes) if toes >= 0 else self._end(foot)
-        forward = carried.T @ Z
-        if toe is not None and _reaches_forward(toe, normal):
-            forward = toe
+        toe = toe_point(self.skeleton, self.rest, foot, toes, normal)
+        forward = carried.T @ Z if toe is None else toe
         self._set(foot, axes_from(None, normal, first="y", forward=forward))
         if toes >= 0:
             self._set(toes, self._carried(toes, foot))
@@ -291,11 +291,7 @@ class _Builder:
         return self._local(joint, self.points[other] - self.points[joint])
 
     def _end(self, joint: int) -> FloatArray | None:
-        """The far end of a bone without a role below it: its tip, or its only child."""
-        if self.skeleton.has_tip[joint]:
-            return np.asarray(self.skeleton.tips[joint])
-        children = self.tree.children[joint]
-        return np.asarray(self.skeleton.offsets[children[0]]) if len(children) == 1 else None
+        return bone_end(self.skeleton, joint)
 
 
 def is_posture(points: FloatArray, body: RoleMap) -> bool:
@@ -374,9 +370,31 @@ def angle_between(a: FloatArray, b: FloatArray) -> float:
     return float(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b))
 
 
-def _reaches_forward(toe: FloatArray, normal: FloatArray) -> bool:
-    """Whether a foot's end lies far enough ahead of its ankle to say where the foot points."""
-    ahead = toe - normal * (toe @ normal)
-    return bool(np.linalg.norm(ahead) > 0.05 * np.linalg.norm(toe)) and bool(
-        np.linalg.norm(ahead) > 1e-3
-    )
+def bone_end(skeleton: Skeleton, joint: int) -> FloatArray | None:
+    """The far end (3,) m of a bone in its own frame: its tip, or its only child."""
+    if skeleton.has_tip[joint]:
+        return np.asarray(skeleton.tips[joint])
+    children = skeleton.children(joint)
+    return np.asarray(skeleton.offsets[children[0]]) if len(children) == 1 else None
+
+
+def toe_point(
+    skeleton: Skeleton, rest: MotionSample, foot: int, toes: int, normal: FloatArray
+) -> FloatArray | None:
+    """The toe (3,) m in the foot's frame; `normal` points up there, `toes` is -1 for none.
+
+    That is the toe joint, or the end of the foot, or the end of toes whose joint lies straight
+    below the ankle; None if nothing lies ahead of the ankle.
+    """
+    points, frames = rest.positions[0], rest.rotations[0]
+    last = toes if toes >= 0 else foot
+    end = bone_end(skeleton, last)
+    candidates = [points[last]]
+    if end is not None:
+        candidates.append(points[last] + frames[last] @ end)
+    for candidate in candidates:
+        toe = frames[foot].T @ (candidate - points[foot])
+        ahead = toe - normal * (toe @ normal)
+        if np.linalg.norm(ahead) > max(1e-3, _AHEAD * float(np.linalg.norm(toe))):
+            return np.asarray(toe)
+    return None

@@ -113,8 +113,8 @@ def set_goals(
 
     Source: world positions (n_s, 3) and rotations (n_s, 3, 3). `source_joints` and
     `target_joints` (9,): hands, upper arms, feet, upper legs (left, right each), and hips;
-    `source_points` and `target_points` (6, 3): palms, toes, heels, left and right each, in the
-    frames of their hands and feet. `target_world` (n_t, 4), `target_positions` and
+    `source_points` and `target_points` (6, 3): wrists, toes, heels, left and right each, in
+    the frames of their hands and feet. `target_world` (n_t, 4), `target_positions` and
     `target_rotations` are the copied posture's. `sole` (2,): how high the toe point of a flat
     foot is above the floor, source and target, m.
     """
@@ -316,7 +316,7 @@ def set_goals(
         ours = target_joints[2 + f]
         ratio = constants[ARM_LEFT + f]
         for r in range(3):
-            palm = source_positions[hand, r] + (
+            wrist = source_positions[hand, r] + (
                 source_rotations[hand, r, 0] * source_points[f, 0]
                 + source_rotations[hand, r, 1] * source_points[f, 1]
                 + source_rotations[hand, r, 2] * source_points[f, 2]
@@ -324,7 +324,7 @@ def set_goals(
             shift = shift_x if r == 0 else (shift_y if r == 1 else shift_z)
             goals[row, r] = target_points[f, r]
             goals[row, 3 + r] = (
-                target_positions[ours, r] + shift + ratio * (palm - source_positions[shoulder, r])
+                target_positions[ours, r] + shift + ratio * (wrist - source_positions[shoulder, r])
             )
         for r in range(4):
             goals[row, 6 + r] = target_world[target_joints[f], r]
