@@ -11,13 +11,13 @@ import struct
 from collections.abc import Mapping
 from typing import Final
 
-from understudy_protocol.osc.packet import BUNDLE_HEAD
+from understudy_protocol.osc.packet import BUNDLE_START
 
 
 class BundleShape:
     """The fixed bytes of a flat bundle, and where the variable ones are.
 
-    Elements with a known start (`heads`) vary behind it; of the others only the size is fixed.
+    Elements with a known start (`heads`) vary behind it; of the others size and address are fixed.
     """
 
     def __init__(self, bundle: bytes, elements: list[bytes], heads: Mapping[bytes, int], tail: int):
@@ -25,9 +25,12 @@ class BundleShape:
         sizes: list[str] = []
         self.keys: Final[list[int | None]] = []
         """For each element its number in `heads`, or None."""
-        gap = len(BUNDLE_HEAD) + 8
-        for element in elements:
+        self._addresses: Final[list[tuple[int, bytes]]] = []
+        gap = len(BUNDLE_START)
+        for place, element in enumerate(elements):
             key = heads.get(element[:-tail])
+            if key is None:
+                self._addresses.append((place, element[: element.find(0) + 1]))
             varying = len(element) if key is None else tail
             sizes.append(f"{gap + 4 + len(element) - varying}s{varying}s")
             self.keys.append(key)
@@ -38,4 +41,10 @@ class BundleShape:
     def match(self, bundle: bytes) -> tuple[bytes, ...] | None:
         """The variable bytes of each element, or None if the bundle is of another shape."""
         parts = self._layout.unpack(bundle)
-        return parts[1::2] if parts[::2] == self._fixed else None
+        if parts[::2] != self._fixed:
+            return None
+        varying = parts[1::2]
+        for place, address in self._addresses:
+            if not varying[place].startswith(address):
+                return None
+        return varying

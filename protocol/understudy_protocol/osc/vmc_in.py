@@ -49,6 +49,7 @@ _BONE_BY_HEAD: Final = {
 }
 """Everything of a bone's message but its seven numbers, so that one look-up checks it all."""
 
+_BONE_START: Final = _BONE_ADDRESS.encode() + b"\0"
 _THRU: Final = "/VMC/Thru/"
 
 _Arguments = tuple[Argument, ...]
@@ -76,7 +77,7 @@ class VmcDecoder:
             if parts is not None:
                 return shape.decode(parts)
         messages, refused = split_packet(datagram)
-        if len(messages) >= _SHAPE_ELEMENTS and not refused and _is_flat(datagram, messages):
+        if not refused and _has_shape(datagram, messages):
             if len(self._shapes) >= _MAX_LENGTHS:
                 self._shapes.clear()
             self._shapes[len(datagram)].append(_Shape(datagram, messages))
@@ -127,9 +128,17 @@ def _few_shapes() -> deque[_Shape]:
     return deque(maxlen=4)
 
 
-def _is_flat(datagram: bytes, messages: list[bytes]) -> bool:
-    """Whether a datagram is one bundle of just these messages, with no bundle inside."""
-    return len(datagram) == len(BUNDLE_START) + sum(4 + len(message) for message in messages)
+def _has_shape(datagram: bytes, messages: list[bytes]) -> bool:
+    """Whether a datagram is worth remembering: one flat bundle in which every bone is known."""
+    return (
+        len(messages) >= _SHAPE_ELEMENTS
+        and len(datagram) == len(BUNDLE_START) + sum(4 + len(message) for message in messages)
+        and all(
+            message[:-POSE_BYTES] in _BONE_BY_HEAD or not message.startswith(_BONE_START)
+            for message in messages
+        )
+        and all(0 in message for message in messages)
+    )
 
 
 class _Shape(BundleShape):

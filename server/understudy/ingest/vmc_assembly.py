@@ -64,7 +64,7 @@ class VmcFrame:
     arrival_ns: int
     """When the last datagram with bones of this frame arrived."""
     source_time_s: float | None
-    """The sender's clock; a hint only: it may jump back."""
+    """The sender's clock, of this frame or the one before; a hint only: it may jump back."""
     trigger: Trigger
     positions: FloatArray
     rotations_xyzw: FloatArray
@@ -125,14 +125,14 @@ class VmcAssembler:
         late = self.poll(now_ns)
         if late is not None:
             frames.append(late)
-        counted = False
+        counted = marked = False
         for event in datagram.events:
             if isinstance(event, Bones):
                 # Neighbouring bones belong together: a repeat anywhere among them ends the last
                 # frame before the first of them, lest two frames mix.
-                if not self._pending.isdisjoint(event.wire):
-                    frames.append(self._emit("repeat"))
-                    counted = False
+                if marked or not self._pending.isdisjoint(event.wire):
+                    frames.append(self._emit("marker" if marked else "repeat"))
+                    counted = marked = False
                 if not counted:
                     counted = True
                     self._pending_datagrams += 1
@@ -148,10 +148,11 @@ class VmcAssembler:
                     self._source_time_s = event.seconds
                 elif isinstance(event, Status):
                     self._status = event
-                if self._pending:
-                    frames.append(self._emit("marker"))
-                    counted = False
-        if counted and self._habits.complete_at_end_of_datagram(self._pending):
+                # What else the datagram says behind the first marker belongs to the frame too.
+                marked = bool(self._pending)
+        if marked:
+            frames.append(self._emit("marker"))
+        elif counted and self._habits.complete_at_end_of_datagram(self._pending):
             frames.append(self._emit("datagram"))
         return frames
 
