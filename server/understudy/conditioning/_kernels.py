@@ -56,7 +56,7 @@ def ease(fraction, head_a, q_a, goals_a, known, head, q, goals, turns):
         slerp_row(q_a, j, q, j, fraction)
     for e in range(goals.shape[0]):
         if known[e] > 0.0:
-            for c in range(3, 6):
+            for c in range(6):  # the point on the body, and where it should be
                 goals[e, c] = goals_a[e, c] + fraction * (goals[e, c] - goals_a[e, c])
             for c in range(4):
                 turns[0, c] = goals_a[e, 6 + c]

@@ -13,8 +13,9 @@ from understudy.errors import UnderstudyError
 from understudy.runtime.intake import Intake
 from understudy.runtime.performer import Performer
 from understudy.runtime.rates import Rates
+from understudy.runtime.rehearsal import prepare_character
 from understudy.runtime.session import Session
-from understudy.runtime.show import Show, prepare_character
+from understudy.runtime.show import Show
 from understudy.runtime.timing import now_ns, wall_ns
 from understudy.solvers import SOLVERS
 from understudy_protocol.control import Request, check_request

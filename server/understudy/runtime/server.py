@@ -19,7 +19,8 @@ from understudy.runtime.control import answer, keep_house, loop_factory
 from understudy.runtime.intake import Intake
 from understudy.runtime.operations import Operations
 from understudy.runtime.rates import Rates
-from understudy.runtime.show import Show, prepare_character
+from understudy.runtime.rehearsal import prepare_character
+from understudy.runtime.show import Show
 from understudy.runtime.timing import now_ns
 from understudy.transport import ControlSocket, FrameInput, PoseOutput
 from understudy_protocol.limits import MAX_MESSAGE_BYTES

@@ -6,7 +6,6 @@ import logging
 import queue
 import threading
 
-from understudy.characters.library import load_character
 from understudy.config import Config, ConfigError, SessionConfig
 from understudy.errors import UnderstudyError
 from understudy.runtime.character import Character
@@ -14,41 +13,9 @@ from understudy.runtime.clock import OutputClock
 from understudy.runtime.performer import MAX_PERFORMERS, Performer
 from understudy.runtime.pipeline import build_pipeline
 from understudy.runtime.session import Session
-from understudy.solvers import SOLVERS
-from understudy.solvers.base import SolverError
 from understudy.transport import PoseOutput
 
 _log = logging.getLogger(__name__)
-
-
-def prepare_character(config: Config, index: int) -> Character:
-    """Load the character of a session and run its solver once; ConfigError names the key at fault.
-
-    The character stands in for its performer, whose body is not known yet: everything that will
-    run is compiled and has run when this returns.
-    """
-    session = config.sessions[index]
-    entry = config.character(session.character)
-    listed = entry in config.characters
-    key = f"characters.{entry.name}.rig" if listed else f"session[{index}].character"
-    try:
-        skeleton = load_character(entry.rig)
-    except UnderstudyError as error:
-        hint = "" if listed else f"; or give it a [characters.{entry.name}] table with a rig"
-        raise ConfigError(key, f"{error}{hint}") from None
-    character = Character(entry.name, skeleton)
-    try:
-        pipeline = build_pipeline(
-            skeleton, 0, skeleton, session.solver, session.parameters, ease_s=0.0
-        )
-    except SolverError as error:
-        part = "parameters" if session.solver in SOLVERS else "solver"
-        raise ConfigError(f"session[{index}].{part}", str(error)) from None
-    except UnderstudyError as error:
-        raise ConfigError(key, str(error)) from None
-    names = tuple(effector.name for effector in pipeline.aligner.effectors)
-    character.describe(tuple(pipeline.aligner.contact_names), names)
-    return character
 
 
 class Show:

@@ -1,0 +1,85 @@
+"""A rehearsal before the doors open: everything a frame will meet has run when it ends."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import zmq
+
+from understudy.characters.library import load_character
+from understudy.config import Config, ConfigError, PerformerConfig, SessionConfig
+from understudy.errors import UnderstudyError
+from understudy.ingest import SourcePose, message_from_skeleton
+from understudy.runtime.character import Character
+from understudy.runtime.intake import Intake
+from understudy.runtime.mailbox import Mailbox
+from understudy.runtime.performer import Performer
+from understudy.runtime.pipeline import Pipeline, build_pipeline
+from understudy.runtime.session import Session
+from understudy.runtime.timing import now_ns, wall_ns
+from understudy.solvers import SOLVERS
+from understudy.solvers.base import SolverError
+from understudy.transport import Arrival, PoseOutput
+from understudy_protocol.messages import FrameMessage
+from understudy_protocol.skeletons import encode_skeleton
+from understudy_protocol.uplink import encode_frame
+
+_FRAMES: Final = 20
+
+
+def prepare_character(config: Config, index: int) -> Character:
+    """Load the character of session number `index` and rehearse it; ConfigError names the key.
+
+    The character stands in for its performer, whose body is not known yet.
+    """
+    session = config.sessions[index]
+    entry = config.character(session.character)
+    listed = entry in config.characters
+    key = f"characters.{entry.name}.rig" if listed else f"session[{index}].character"
+    try:
+        skeleton = load_character(entry.rig)
+    except UnderstudyError as error:
+        hint = "" if listed else f"; or give it a [characters.{entry.name}] table with a rig"
+        raise ConfigError(key, f"{error}{hint}") from None
+    character = Character(entry.name, skeleton)
+    try:
+        pipeline = build_pipeline(
+            skeleton,
+            message_from_skeleton(skeleton).id,
+            skeleton,
+            session.solver,
+            session.parameters,
+            PerformerConfig("").ease_s,
+        )
+    except SolverError as error:
+        part = "parameters" if session.solver in SOLVERS else "solver"
+        raise ConfigError(f"session[{index}].{part}", str(error)) from None
+    except UnderstudyError as error:
+        raise ConfigError(key, str(error)) from None
+    _rehearse(character, session, pipeline)
+    return character
+
+
+def _rehearse(character: Character, config: SessionConfig, pipeline: Pipeline) -> None:
+    """Take a few frames the whole way, to a socket that nobody listens to."""
+    with zmq.Context[zmq.Socket[bytes]]() as context:
+        output = PoseOutput(context, "inproc://rehearsal")
+        session = Session(config, PerformerConfig(config.performer), character, output)
+        performer = Performer(PerformerConfig("rehearsal"))
+        performer.set_sessions((session,))
+        performer.live = (session,)
+        intake = Intake(
+            lambda name: performer, lambda name: session, lambda who: session.adopt(pipeline)
+        )
+        message = message_from_skeleton(pipeline.source)
+        rest = pipeline.source.rest_pose()
+        intake.handle(Arrival([b"rehearsal/skeleton", encode_skeleton(message)], now_ns()))
+        performer.mailbox = Mailbox(message.id, len(pipeline.source))
+        for seq in range(_FRAMES):
+            at_ns = now_ns()
+            frame = FrameMessage(0, seq, wall_ns(at_ns), message.id, rest.root, rest.rotations_xyzw)
+            intake.handle(Arrival([b"rehearsal/frame", encode_frame(frame)], at_ns))
+            performer.mailbox.sample(wall_ns(at_ns), SourcePose.allocate(len(pipeline.source)))
+            if seq == _FRAMES // 2:
+                pipeline.ease.start()
+        output.close()
