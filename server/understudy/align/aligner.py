@@ -84,6 +84,19 @@ class Aligner:
         self._points = np.zeros((4, 3))
         self.reset()
 
+    @property
+    def toe_heights(self) -> tuple[float, float]:
+        """How high the toe points of flat feet are above the floor, performer and character, m."""
+        return float(self._sole[0]), float(self._sole[1])
+
+    @property
+    def loose_joints(self) -> frozenset[int]:
+        """The performer's toes and fingers: joints that may turn as fast as they like."""
+        body, source = self.alignment.source_body, self.alignment.source
+        ends = {int(j) for j in (*body.toes, *body.hands) if j >= 0}
+        below = {j for j in range(len(source)) if ends.intersection(source.ancestors(j)[:-1])}
+        return frozenset(below | {int(j) for j in body.toes if j >= 0})
+
     def reset(self) -> None:
         """Forget the past: the next frame continues nothing."""
         self._memory[:] = 0.0

@@ -116,3 +116,16 @@ def accept(root, q, residuals, hinges, axes, rest, good_root, good_q, angles):
             angle += 2.0 * np.pi
         angles[h] = angle
     return worst
+
+
+@kernel("f8(f8[:, ::1], f8[:, ::1], i8[::1])")
+def largest_step(a, b, judged):
+    """The largest angle (rad) between a[j] and b[j] over the joints listed in `judged`."""
+    smallest = 1.0
+    for i in range(judged.shape[0]):
+        j = judged[i]
+        dot = 0.0
+        for r in range(4):
+            dot += a[j, r] * b[j, r]
+        smallest = min(smallest, abs(dot))
+    return 2.0 * np.arccos(smallest)

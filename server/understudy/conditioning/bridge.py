@@ -1,0 +1,63 @@
+"""Tears in a capture: single frames in which the body flies apart are bridged, real jumps told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from enum import Enum
+from typing import Final
+
+import numpy as np
+
+from understudy.conditioning._kernels import largest_step
+from understudy.kinematics import FloatArray, Skeleton
+
+# No joint but a toe or a finger turns faster than this: 25 degrees between two frames at 120 Hz.
+TEAR_RAD_PER_S: Final = math.radians(25.0) * 120.0
+LONGEST_HOLD_S: Final = 0.025
+
+
+class Bridged(Enum):
+    """What became of a frame."""
+
+    PASSED = 0
+    HELD = 1  # a tear: the last good pose is shown instead
+    JUMPED = 2  # the new place was kept to: it is real, and does not continue the old one
+
+
+class TearBridge:
+    """Holds the last good pose over a tear, 25 ms at the most, in constant memory.
+
+    `loose` joints (toes, fingers) may turn as fast as they like.
+    """
+
+    def __init__(self, skeleton: Skeleton, loose: Collection[int] = ()) -> None:
+        self._judged = np.array([j for j in range(len(skeleton)) if j not in loose], np.int64)
+        self._root: FloatArray = np.zeros(3)
+        self._rotations: FloatArray = np.zeros((len(skeleton), 4))
+        self._held_s = 0.0
+        self._started = False
+
+    def reset(self) -> None:
+        """Forget the past: the next frame passes."""
+        self._started = False
+        self._held_s = 0.0
+
+    def apply(self, root: FloatArray, rotations_xyzw: FloatArray, dt: float) -> Bridged:
+        """Overwrite a torn pose (root (3,), rotations (n, 4)) with the last good one."""
+        outcome = Bridged.PASSED
+        if self._started:
+            # Over the time since the last good frame, not only since the last frame.
+            allowed = min(TEAR_RAD_PER_S * (self._held_s + dt), math.pi)
+            if largest_step(self._rotations, rotations_xyzw, self._judged) > allowed:
+                if self._held_s + dt <= LONGEST_HOLD_S + 1e-9:
+                    self._held_s += dt
+                    root[:] = self._root
+                    rotations_xyzw[:] = self._rotations
+                    return Bridged.HELD
+                outcome = Bridged.JUMPED
+        self._started = True
+        self._held_s = 0.0
+        self._root[:] = root
+        self._rotations[:] = rotations_xyzw
+        return outcome
