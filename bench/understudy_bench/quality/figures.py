@@ -155,7 +155,7 @@ def _near_tears(take: Take) -> BoolArray:
 def _pops(
     steps: FloatArray, copied: FloatArray, torn: BoolArray, rate_hz: float, first: int
 ) -> tuple[int, int]:
-    """Joint-frames that step farther than the source does thereabouts: apart from tears, at them."""
+    """Joint-frames that step farther than the source thereabouts: away from tears, at them."""
     size = np.linalg.norm(steps, axis=-1)
     own = np.linalg.norm(copied, axis=-1)
     padded = np.pad(own, ((2, 2), (0, 0)), mode="edge")

@@ -75,9 +75,11 @@ def retarget_clip(
     times = np.zeros(frames)
     root = np.zeros(3)
     rotations = np.zeros((len(clip.skeleton), 4))
+    opening = 1 if _opens_with_t_pose(clip, aligner) else 0
     for i in range(frames):
-        root[:] = clip.roots[i]
-        rotations[:] = clip.rotations_xyzw[i]
+        # An inserted T-pose is no part of the motion: the run begins with the frame after it.
+        root[:] = clip.roots[max(i, opening)]
+        rotations[:] = clip.rotations_xyzw[max(i, opening)]
         begin = time.perf_counter_ns()
         jumped = bridge.apply(root, rotations, dt) is Bridged.JUMPED
         targets = aligner.align(root, rotations, dt, i == 0 or jumped)
@@ -99,6 +101,17 @@ def retarget_clip(
         residuals, statuses, contacts, source_points, target_points, source_limbs, target_limbs,
         times / 1e3,
     )  # fmt: skip
+
+
+def _opens_with_t_pose(clip: Clip, aligner: Aligner) -> bool:
+    if clip.frame_count < 2:
+        return False
+    bridge = TearBridge(clip.skeleton, aligner.loose_joints)
+    outcomes = []
+    for i in range(2):
+        pose = clip.pose(i)
+        outcomes.append(bridge.apply(pose.root, pose.rotations_xyzw, 1.0 / clip.rate_hz))
+    return outcomes[1] is not Bridged.PASSED
 
 
 def _track(

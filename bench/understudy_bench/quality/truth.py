@@ -76,4 +76,6 @@ def _long_runs(flags: BoolArray, rate_hz: float) -> BoolArray:
     shave = round(_SHAVED_S * rate_hz)
     if shave == 0:
         return out
-    return np.asarray(binary_erosion(out, np.ones(2 * shave + 1), border_value=1), np.bool_)
+    return np.asarray(
+        binary_erosion(out, np.ones(2 * shave + 1, np.bool_), border_value=1), np.bool_
+    )
