@@ -1,0 +1,147 @@
+"""`understudy retarget`: a clip file to a character, as fast as it goes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from understudy.align import Aligner, MotionSample
+from understudy.characters import (
+    BUILTIN_CHARACTERS,
+    BUILTIN_CLIPS,
+    Clip,
+    ClipError,
+    load_character,
+    load_clip,
+    write_bvh,
+)
+from understudy.characters.clip import continuous
+from understudy.commands.arguments import add_json, add_output
+from understudy.commands.terminal import progress
+from understudy.config import DEFAULT_SOLVER
+from understudy.kinematics import FloatArray, Skeleton
+from understudy.solvers import SOLVERS, create_solver
+
+EXAMPLE = f"""built-in characters: {", ".join(BUILTIN_CHARACTERS)}
+built-in clips: {", ".join(BUILTIN_CLIPS)}
+example: understudy retarget walk --to short-legs -o short-legs.bvh"""
+
+# As many frames of the clip as are looked at to understand the performer's body.
+_SAMPLE_FRAMES: Final = 200
+_PROGRESS_FRAMES: Final = 100
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Retargeted:
+    """The character's motion, residuals (T, k) m of its effectors, seconds the solving took."""
+
+    clip: Clip
+    effectors: tuple[str, ...]
+    residuals: FloatArray
+    seconds: float
+
+    @property
+    def frames_per_s(self) -> float:
+        """Frames aligned and solved in a second."""
+        return self.clip.frame_count / self.seconds
+
+    def error_mm(self, part: str) -> tuple[float, float]:
+        """Mean and largest distance (mm) from their goals of the effectors named after a part."""
+        columns = [part in name for name in self.effectors]
+        chosen = self.residuals[:, columns] * 1e3
+        return float(chosen.mean()), float(chosen.max())
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("clip", metavar="IN", help="a BVH file or a built-in clip")
+    parser.add_argument(
+        "--to", required=True, metavar="CHARACTER", help="a rig file, a BVH file or a built-in one"
+    )
+    add_output(parser)
+    parser.add_argument(
+        "--solver", choices=SOLVERS, default=DEFAULT_SOLVER, help=f"default {DEFAULT_SOLVER}"
+    )
+    add_json(parser, "the figures")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read, retarget, write, tell."""
+    clip = load_clip(arguments.clip)
+    character = load_character(arguments.to)
+    result = retarget(clip, character, Path(arguments.to).stem, arguments.solver)
+    write_bvh(arguments.output, result.clip)
+    summary = _summary(result, arguments)
+    if arguments.json:
+        print(json.dumps(summary))
+        return 0
+    print(
+        f"wrote {arguments.output}: {result.clip.frame_count} frames at {clip.rate_hz:g} Hz,"
+        f" {result.frames_per_s:,.0f} frames/s with {arguments.solver}"
+    )
+    for part in ("hand", "foot"):
+        mean, largest = summary[f"{part}_error_mean_mm"], summary[f"{part}_error_max_mm"]
+        print(f"{part} error: mean {mean:.2f} mm, max {largest:.2f} mm")
+    return 0
+
+
+def retarget(clip: Clip, character: Skeleton, name: str, solver_name: str) -> Retargeted:
+    """Drive a character with a whole clip; frame by frame, as the server would."""
+    frames = clip.frame_count
+    if not frames:
+        raise ClipError(f"clip {clip.name!r}: it has no frames to retarget")
+    aligner = Aligner(clip.skeleton, character, source_motion=_sample(clip))
+    solver = create_solver(solver_name, character, aligner.effectors, {})
+    roots = np.empty((frames, 3))
+    rotations = np.empty((frames, len(character), 4))
+    residuals = np.empty((frames, len(aligner.effectors)))
+    # Compiled code takes writable arrays only; the clip's are not.
+    source_roots, source_rotations = clip.roots.copy(), clip.rotations_xyzw.copy()
+    dt = 1.0 / clip.rate_hz
+    with progress(f"{clip.name} to {name}", frames) as bar:
+        start = time.perf_counter()
+        for frame in range(frames):
+            targets = aligner.align(source_roots[frame], source_rotations[frame], dt, frame == 0)
+            solution = solver.step(targets, dt)
+            roots[frame] = solution.root
+            rotations[frame] = solution.rotations_xyzw
+            residuals[frame] = solution.residuals
+            if bar is not None and frame % _PROGRESS_FRAMES == 0:
+                bar.update(bar.task_ids[0], completed=frame)
+        seconds = time.perf_counter() - start
+    return Retargeted(
+        clip=Clip(f"{clip.name}-{name}", character, clip.rate_hz, roots, continuous(rotations)),
+        effectors=tuple(effector.name for effector in aligner.effectors),
+        residuals=residuals,
+        seconds=seconds,
+    )
+
+
+def _sample(clip: Clip) -> MotionSample:
+    step = max(1, clip.frame_count // _SAMPLE_FRAMES)
+    return MotionSample.from_frames(
+        clip.skeleton, clip.roots[::step], clip.rotations_xyzw[::step], clip.rate_hz / step
+    )
+
+
+def _summary(result: Retargeted, arguments: argparse.Namespace) -> dict[str, Any]:  # Any: JSON
+    hand_mean, hand_max = result.error_mm("Hand")
+    foot_mean, foot_max = result.error_mm("Foot")
+    return {
+        "input": str(arguments.clip),
+        "character": str(arguments.to),
+        "output": str(arguments.output),
+        "solver": arguments.solver,
+        "frames": result.clip.frame_count,
+        "frames_per_s": round(result.frames_per_s, 1),
+        "hand_error_mean_mm": round(hand_mean, 3),
+        "hand_error_max_mm": round(hand_max, 3),
+        "foot_error_mean_mm": round(foot_mean, 3),
+        "foot_error_max_mm": round(foot_max, 3),
+    }
