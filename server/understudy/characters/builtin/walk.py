@@ -9,6 +9,7 @@ chosen such that hip, knee and ankle follow normal gait.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -92,7 +93,7 @@ _TOES_PITCH_DEG = Track(
 def walk(rate_hz: float) -> Clip:
     """The walk sampled at `rate_hz`; 390 frames at 30 Hz."""
     time = np.arange(round(STEPS * STEP_S * rate_hz)) / rate_hz
-    return _walk_at(time).clip("walk", rate_hz)
+    return walk_along(Arc(RADIUS_M), time).clip("walk", rate_hz)
 
 
 def walk_stance(rate_hz: float) -> ByteArray:
@@ -104,31 +105,37 @@ def walk_stance(rate_hz: float) -> ByteArray:
     return (np.floor(time / STEP_S + 1e-9) % 2).astype(np.int8)
 
 
-def _walk_at(time: FloatArray) -> Puppet:
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """A circular path that starts at the origin towards +Z and bends to the left."""
+
+    radius_m: float
+
+    def heading(self, distance: FloatArray) -> FloatArray:
+        """Yaw (rad) of the path after a distance (m) along it."""
+        return distance / self.radius_m
+
+    def point(self, distance: FloatArray, left: FloatArray, height: FloatArray) -> FloatArray:
+        """Points (T, 3) from the way along the path, the way to the left of it, and the height."""
+        yaw = self.heading(distance)
+        radius = self.radius_m - left
+        return np.stack(
+            [self.radius_m - radius * np.cos(yaw), height, radius * np.sin(yaw)], axis=-1
+        )
+
+
+def walk_along(arc: Arc, time: FloatArray) -> Puppet:
+    """The actor walking along a path at the times (T,) s."""
     stride = time / (2.0 * STEP_S)  # left takes over at whole strides
     step = time / STEP_S
-    puppet = Puppet(build_body(ACTOR), _on_path(*_pelvis_place(stride, step)))
-    heading = _heading(STEP_M * step - _TRAIL_M)
+    puppet = Puppet(build_body(ACTOR), arc.point(*_pelvis_place(stride, step)))
+    heading = arc.heading(STEP_M * step - _TRAIL_M)
     _pose_trunk(puppet, stride, heading)
     for side, lag in (("left", 0), ("right", 1)):
-        foot = _foot(side, time, lag)
+        foot = _foot(arc, side, time, lag)
         plant(puppet, side, foot, 0.5 * (foot.yaw_rad + heading))
         _pose_arm(puppet, side, stride - 0.5 * lag)
     return puppet
-
-
-def _heading(distance: FloatArray) -> FloatArray:
-    return distance / RADIUS_M
-
-
-def _on_path(distance: FloatArray, left: FloatArray, height: FloatArray) -> FloatArray:
-    """Points (T, 3) from the way along the arc, the way to the left of it, and the height."""
-    yaw = _heading(distance)
-    radius = RADIUS_M - left
-    return np.stack(
-        [RADIUS_M - radius * np.cos(yaw), np.broadcast_to(height, yaw.shape), radius * np.sin(yaw)],
-        axis=-1,
-    )
 
 
 def _wave(phase: FloatArray, amplitude: float, peak: float) -> FloatArray:
@@ -141,7 +148,7 @@ def _pelvis_place(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     along = STEP_M * step - _TRAIL_M + _wave(step, 0.0045, 0.03)
     left = _wave(stride, 0.025, 0.22)
-    height = 0.963 + _wave(step, 0.0071, 0.24)
+    height = 0.9648 + _wave(step, 0.0071, 0.24)
     return along, left, height
 
 
@@ -160,16 +167,16 @@ def _pose_trunk(puppet: Puppet, stride: FloatArray, heading: FloatArray) -> None
     look(puppet, attitude(heading_deg + gaze, 0.6 * gaze, np.zeros_like(stride)))
 
 
-def _foot(side: str, time: FloatArray, lag: int) -> FootTrack:
+def _foot(arc: Arc, side: str, time: FloatArray, lag: int) -> FootTrack:
     stride = np.floor((time - lag * STEP_S - _MID_STANCE_S) / (2.0 * STEP_S))
     since = time - lag * STEP_S - 2.0 * STEP_S * stride
     prints = lag + 2.0 * (stride + _ADVANCE(since))
     sign = side_sign(side)
     along = STEP_M * prints
-    tip = _on_path(along, np.full_like(along, sign * HALF_TRACK_M), _LIFT_M(since))
+    tip = arc.point(along, np.full_like(along, sign * HALF_TRACK_M), _LIFT_M(since))
     return FootTrack(
         tip=tip,
-        yaw_rad=_heading(along) + sign * TOE_OUT_RAD,
+        yaw_rad=arc.heading(along) + sign * TOE_OUT_RAD,
         foot_pitch_rad=np.radians(_FOOT_PITCH_DEG(since)),
         toes_pitch_rad=np.radians(_TOES_PITCH_DEG(since)),
         heel_pivot=_HEEL_PIVOT(since),

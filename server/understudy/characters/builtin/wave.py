@@ -1,4 +1,4 @@
-"""Standing at ease: weight shifting, breathing, and a wave of the right hand. Eight seconds, a loop.
+"""Standing at ease: weight shifts, breath, and a wave of the right hand. An eight-second loop.
 
 Both feet stay flat on the floor throughout.
 """
