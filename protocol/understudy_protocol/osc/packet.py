@@ -138,10 +138,20 @@ def read_message(raw: bytes) -> OscMessageView:
     try:
         parsed = OscMessage(raw)
     except UnicodeDecodeError:
-        raise ProtocolError("bad-text", f"OSC text of {describe(raw)} is not valid UTF-8") from None
+        raise ProtocolError(
+            "bad-text", f"text in an OSC message of {describe(raw)} is not valid UTF-8"
+        ) from None
     except (ParseError, ValueError, OverflowError) as error:
         raise ProtocolError("bad-argument", f"an OSC argument: {describe(str(error))}") from None
     return OscMessageView(parsed.address, tuple(parsed.params), raw)
+
+
+def read_address(raw: bytes) -> str:
+    """The address of a message, the rest of which need not be in order."""
+    try:
+        return raw[: string_end(raw, 0)].rstrip(b"\0").decode()
+    except UnicodeDecodeError:
+        raise ProtocolError("bad-text", "an OSC address is not valid UTF-8") from None
 
 
 def string_end(raw: bytes, start: int) -> int:

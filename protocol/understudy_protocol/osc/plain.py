@@ -27,6 +27,7 @@ from understudy_protocol.osc.packet import (
     MAX_DATAGRAM_BYTES,
     Argument,
     append_messages,
+    read_address,
     read_message,
     split_packet,
     string_end,
@@ -194,16 +195,10 @@ def decode_plain(datagram: bytes) -> PlainDatagram:
 
 def _take(raw: bytes, gathered: dict[str, _Gathered], skeleton: list[PlainJoint]) -> bool:
     """Note what one message says; False if its address is not of the scheme."""
-    address_end = string_end(raw, 0)
-    try:
-        address = raw[:address_end].rstrip(b"\0").decode()
-    except UnicodeDecodeError:
-        raise ProtocolError(
-            "bad-text", f"an OSC address of {describe(raw)} is not valid UTF-8"
-        ) from None
+    address = read_address(raw)
     match address.split("/"):
         case ["", "understudy", str(name), "joint", str(joint)] if name and joint:
-            quaternion = _joint_numbers(raw, address_end, address)
+            quaternion = _joint_numbers(raw, address)
             gathered.setdefault(name, _Gathered()).joints[joint] = _unit(address, quaternion)
         case ["", "understudy", str(name), "root"] if name:
             pose = _numbers(address, read_message(raw).arguments, 7)
@@ -221,7 +216,8 @@ def _take(raw: bytes, gathered: dict[str, _Gathered], skeleton: list[PlainJoint]
     return True
 
 
-def _joint_numbers(raw: bytes, address_end: int, address: str) -> tuple[float, ...]:
+def _joint_numbers(raw: bytes, address: str) -> tuple[float, ...]:
+    address_end = string_end(raw, 0)
     if (
         raw[address_end : address_end + len(_JOINT_TAGS)] == _JOINT_TAGS
         and len(raw) == address_end + len(_JOINT_TAGS) + _JOINT_BYTES

@@ -16,6 +16,7 @@ from understudy_protocol.osc.layouts import KnownLayouts, head
 from understudy_protocol.osc.packet import (
     BUNDLE_START,
     Argument,
+    read_address,
     read_message,
     split_packet,
     string_end,
@@ -190,12 +191,7 @@ def _read_event(raw: bytes) -> VmcEvent | None:
     if known is not None:
         address, arguments = known
         return _KNOWN[address][1](address, arguments, raw)
-    try:
-        address = raw[: raw.index(0)].decode()
-    except ValueError:
-        raise ProtocolError(
-            "bad-text", f"an OSC address of {describe(raw)}: not text closed by a zero"
-        ) from None
+    address = read_address(raw)
     entry = _THRU_ENTRY if address.startswith(_THRU) else _KNOWN.get(address)
     if entry is None:
         return None

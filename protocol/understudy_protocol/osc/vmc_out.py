@@ -72,10 +72,10 @@ class VmcEncoder:
         self._root: Final = BundleTemplate(roots, MTU_PAYLOAD_BYTES)
         self._split_root: Final = split_root
         self._yaw: tuple[float, float] = (0.0, 1.0)
-        self._poses: Final = np.empty((1 + len(bones), 7))
-        self._wire: Final = np.empty((1 + len(bones), 7))
-        self._poses[0] = _POSE
-        self._poses[1:, :3] = rest
+        self._poses: Final = np.empty((len(bones), 7))
+        self._poses[:, :3] = rest
+        self._wire: Final = np.empty((1 + len(bones), 7))  # Root, then the bones.
+        self._wire[0] = _POSE
         self.period = SetPeriod()
         """Which classes of messages are sent every n-th frame only; a receiver may set it."""
         self._frame = 0
@@ -97,11 +97,11 @@ class VmcEncoder:
         the start. `passed_on`: whole messages to send on as they are, blendshape values and others.
         """
         poses = self._poses
-        poses[1, :3] = root
-        poses[1:, 3:] = rotations_xyzw
+        poses[0, :3] = root
+        poses[:, 3:] = rotations_xyzw
         if not np.isfinite(poses).all():
             raise ProtocolError("not-finite", "a pose to send is not finite; allowed: numbers")
-        np.multiply(poses, MIRROR, out=self._wire)
+        np.multiply(poses, MIRROR, out=self._wire[1:])
         if self._split_root:
             self._move_heading_to_root()
         frame, period = self._frame, self.period
