@@ -19,6 +19,8 @@ _STANDS_WITHIN = 0.15
 # Parts of a leg: how high a toe's joint lies above the sole, and the highest ankle that is one.
 _TOE_JOINT_HEIGHT = 0.04
 _HIGHEST_ANKLE = 0.25
+# Parts of a leg: how far ahead of the ankle the toes of a foot begin that has no joint there.
+_TOES_AHEAD = 0.16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +100,7 @@ class _Tape:
         upper = np.linalg.norm(self.points[lower_arms] - self.points[upper_arms], axis=1)
         lower = np.linalg.norm(wrists - self.points[lower_arms], axis=1)
         leg_length = float(leg_bones.sum(axis=1).mean())
-        toe_points = np.array([self._toe_point(side) for side in SIDES])
+        toe_points = np.array([self._toe_point(side, leg_length) for side in SIDES])
         height = self._ankle_height(feet, toe_points, leg_length, rest_floor)
         planted = None if motion is None else planted_height(motion, feet, leg_length)
         floor = 0.0
@@ -107,6 +109,9 @@ class _Tape:
         elif planted is not None:
             floor = planted - height  # the performer's floor is not where the world has its own
         sole_down = -np.einsum("fji,j->fi", self.canonical.turns[feet], Y)
+        heel_points = height * sole_down
+        assumed = [self._toe(side) is None for side in SIDES]
+        toe_points[assumed] += heel_points[assumed]
         return Proportions(
             hips=hips,
             upper_arms=upper_arms,
@@ -118,7 +123,7 @@ class _Tape:
             toes=toes,
             palms=np.array([self._palm(side) for side in SIDES]),
             toe_points=toe_points,
-            heel_points=height * sole_down,
+            heel_points=heel_points,
             leg_offsets=(self.points[upper_legs] - self.points[hips]) @ self.frames[hips],
             arm_lengths=np.asarray(upper + lower, np.float64),
             leg_bones=leg_bones,
@@ -160,12 +165,20 @@ class _Tape:
             end = np.zeros(3) if found is None else found
         return np.asarray(0.5 * end)
 
-    def _toe_point(self, side: str) -> FloatArray:
-        """The toe in the frame of the foot; the ankle itself where nothing is ahead of it."""
-        foot, toes = self.body.joint(side + "Foot"), self.body.joint(side + "Toes")
+    def _toe_point(self, side: str, leg_length: float) -> FloatArray:
+        """The toe in the foot's frame; where a human has it if nothing is ahead of the ankle."""
+        toe = self._toe(side)
+        if toe is not None:
+            return toe
+        return np.asarray(_TOES_AHEAD * leg_length * self.canonical.turns[self._foot(side), 2])
+
+    def _foot(self, side: str) -> int:
+        return self.body.joint(side + "Foot")
+
+    def _toe(self, side: str) -> FloatArray | None:
+        foot = self._foot(side)
         normal = self.canonical.turns[foot, 1]
-        toe = toe_point(self.skeleton, self.rest, foot, toes, normal)
-        return np.zeros(3) if toe is None else toe
+        return toe_point(self.skeleton, self.rest, foot, self.body.joint(side + "Toes"), normal)
 
     def _ankle_height(
         self, feet: IntArray, toe_points: FloatArray, leg_length: float, floor: float | None

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from understudy.align.humanoid import ALL_ROLES, REQUIRED_ROLES, SIDES
+import numpy as np
+
+from understudy.align import confidence as trust
+from understudy.align.humanoid import (
+    ALL_ROLES,
+    BODY_ROLES,
+    REQUIRED_ROLES,
+    SIDES,
+    mirrored,
+    side_of,
+)
 from understudy.align.motion import MotionSample
 from understudy.align.named_roles import EXACT, NO_NAME, named_roles
 from understudy.align.names import NameHint, read_names
+from understudy.align.topology import ShapeRoles, shape_roles
 from understudy.align.tree import Tree
 from understudy.errors import UnderstudyError
-from understudy.kinematics import Skeleton
+from understudy.kinematics import FloatArray, Skeleton
+
+# A trunk that rises by less than this, with hands about as low as feet, walks on all fours.
+_LEAST_RISE_RAD = np.radians(30.0)
+_HANDS_LOW = 0.35
 
 
 class RoleError(UnderstudyError):
@@ -24,8 +39,8 @@ class RoleMap:
 
     `roles` (VRM 1 humanoid role -> joint) with a `confidence` (0 to 1) for each; `spine`, the
     joints above the hips up to the one that carries the arms; `neck`, those above it and below
-    the head; `problems` in plain words, each with a suggestion; `refused`, why this is no
-    humanoid, or None.
+    the head; `problems` in plain words, each with a suggestion; `refused`, why this body cannot be
+    used as it is, or None.
     """
 
     roles: dict[str, int]
@@ -45,24 +60,197 @@ def find_roles(
     *,
     humanoid: Mapping[str, str] | None = None,
     motion: MotionSample | None = None,
+    weights: FloatArray | None = None,
 ) -> RoleMap:
-    """Find the human body in a skeleton.
+    """Find the human body in a skeleton by names and by shape.
 
-    `humanoid` (role -> joint name) is taken as given, as a VRM file states it; what it leaves
-    out is filled in from names.
+    `humanoid` (role -> joint name) is taken as given, as a VRM file or a user states it; what it
+    leaves out is found. A few frames of `motion` show the shape of bodies whose rest pose is no
+    posture. `weights` (n,) is each joint's share of a mesh.
     """
-    tree = Tree(skeleton.parents)
-    hints = read_names(skeleton.names)
-    named = named_roles(tree, hints)
-    given = _given_roles(skeleton, humanoid or {})
-    roles = {role: joint for role, joint in named.roles.items() if joint not in given.values()}
-    roles.update(given)
-    confidence = {role: named.trust.get(role, NO_NAME) for role in roles}
-    confidence.update(dict.fromkeys(given, 1.0))
-    spine, neck = _trunk(tree, hints, roles, confidence, given)
-    missing = [role for role in REQUIRED_ROLES if role not in roles]
-    refused = f"no joint found for {', '.join(missing)}" if missing else None
-    return RoleMap(roles, confidence, tuple(spine), tuple(neck), refused=refused)
+    return _Finder(skeleton, humanoid or {}, motion, weights).find()
+
+
+class _Finder:
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        humanoid: Mapping[str, str],
+        motion: MotionSample | None,
+        weights: FloatArray | None,
+    ) -> None:
+        self.skeleton = skeleton
+        self.tree = Tree(skeleton.parents)
+        self.hints = read_names(skeleton.names)
+        self.given = _given_roles(skeleton, humanoid)
+        self.motion = motion
+        self.weights = weights
+        self.roles: dict[str, int] = {}
+        self.confidence: dict[str, float] = {}
+        self.spine: list[int] = []
+        self.neck: list[int] = []
+        self.problems: list[str] = []
+
+    def find(self) -> RoleMap:
+        shape = shape_roles(self.skeleton, self.motion, self.weights)
+        self._limbs(shape)
+        self._trunk()
+        self._doubt()
+        asked = self._settle()
+        return RoleMap(
+            self.roles,
+            self.confidence,
+            tuple(self.spine),
+            tuple(self.neck),
+            tuple(self.problems),
+            self._refusal(asked),
+        )
+
+    # -- who plays what ------------------------------------------------------------------------
+
+    def _limbs(self, shape: ShapeRoles | None) -> None:
+        """Limbs, head and fingers: what was given, else what names and shape say together."""
+        named = named_roles(self.tree, self.hints)
+        seen = {} if shape is None else shape.roles
+        backwards = _swapped_sides(named.roles, seen)
+        if backwards:
+            seen = {mirrored(role): joint for role, joint in seen.items()}
+        taken = set(self.given.values())
+        for role in ALL_ROLES:
+            if role in self.given:
+                self.roles[role], self.confidence[role] = self.given[role], 1.0
+                continue
+            joint, other = named.roles.get(role), seen.get(role)
+            if joint is None and other is not None and self.hints[other].part is not None:
+                other = None  # its name says that it is something else
+            found = joint if joint is not None else other
+            if found is None or found in taken:
+                continue
+            witness = 0.0
+            if shape is not None and other is not None:
+                witness = trust.shape_trust(shape, mirrored(role) if backwards else role)
+            if joint is None:
+                certainty = witness
+            elif other is None:
+                certainty = named.trust[role]
+            elif joint == other:
+                certainty = trust.agree(named.trust[role], witness)
+            else:
+                certainty = trust.disagree(named.trust[role], witness)
+            if backwards and shape is not None and shape.sides_known and side_of(role):
+                certainty = trust.swapped(certainty)
+            self.roles[role], self.confidence[role] = found, certainty
+            taken.add(found)
+        if shape is not None and not shape.sides_known and not named.roles and not self.given:
+            self.problems.append(
+                "nothing shows which side is left: +X is taken to be; if that is wrong, name the "
+                "joints in a profile"
+            )
+        if backwards and shape is not None and shape.sides_known:
+            self.problems.append(
+                "left and right look swapped: by their names this body's toes point backwards; "
+                "check that the file is not mirrored, or swap the sides in a profile"
+            )
+
+    def _trunk(self) -> None:
+        """Hips, spine and neck follow from where legs, arms and head hang."""
+        legs = self._both("UpperLeg")
+        arms = self._both("UpperArm")
+        if legs is None or arms is None:
+            return
+        chest = self.tree.common_ancestor(arms)
+        hips = self.given.get("hips", self.tree.common_ancestor(legs))
+        if hips != chest and not self.tree.is_above(hips, chest):
+            hips = self.tree.common_ancestor([hips, chest])
+        self.spine = self.tree.between(hips, chest)
+        head = self.roles.get("head")
+        if head is not None and self.tree.is_above(chest, head):
+            self.neck = self.tree.between(chest, head)[:-1]
+        elif head is not None and "head" not in self.given:
+            del self.roles["head"], self.confidence["head"]
+        found = {"hips": hips}
+        found.update(zip(("spine", "chest", "upperChest"), _three(self.spine), strict=False))
+        if self.neck:
+            found["neck"] = self.neck[0]
+        limbs = min(
+            self.confidence[side + part] for side in SIDES for part in ("UpperLeg", "UpperArm")
+        )
+        for role, joint in found.items():
+            if role not in self.given:
+                named = EXACT if _fits(role, self.hints[joint]) else NO_NAME
+                self.roles[role] = joint
+                self.confidence[role] = trust.from_trunk(named, limbs)
+
+    def _both(self, part: str) -> list[int] | None:
+        if all(side + part in self.roles for side in SIDES):
+            return [self.roles[side + part] for side in SIDES]
+        return None
+
+    # -- how sure ------------------------------------------------------------------------------
+
+    def _doubt(self) -> None:
+        for role in list(self.roles):
+            if role in self.given:
+                continue
+            factor, odd = trust.doubts(self.tree, self.skeleton, self.roles, role)
+            self.confidence[role] *= factor
+            if odd and self.confidence[role] < trust.ACCEPT and role in BODY_ROLES:
+                self.problems.append(f"{role} ({self._name(role)}): {'; '.join(odd)}")
+
+    def _settle(self) -> list[str]:
+        """Warn of what is likely, and take back what is only a guess; return what to ask for."""
+        asked: list[str] = []
+        for role in [role for role in ALL_ROLES if role in self.roles]:
+            certainty = self.confidence[role]
+            if certainty < trust.WARN:
+                asked.append(role)
+                self.problems.append(
+                    f"{role} is perhaps {self._name(role)} ({certainty:.0%} sure): "
+                    f"name its joint in a profile"
+                )
+                if role not in REQUIRED_ROLES:
+                    del self.roles[role], self.confidence[role]
+            elif certainty < trust.ACCEPT and role in BODY_ROLES:
+                self.problems.append(
+                    f"{role} is taken to be {self._name(role)} ({certainty:.0%} sure): "
+                    f"if that is wrong, name its joint in a profile"
+                )
+        return asked
+
+    def _name(self, role: str) -> str:
+        return repr(self.skeleton.names[self.roles[role]])
+
+    def _refusal(self, asked: Iterable[str]) -> str | None:
+        missing = [role for role in REQUIRED_ROLES if role not in self.roles]
+        if missing:
+            return f"no joint found for {', '.join(missing)}; name them in a profile"
+        unsure = [role for role in asked if role in REQUIRED_ROLES]
+        if unsure:
+            guesses = ", ".join(f"{role} (perhaps {self._name(role)})" for role in unsure)
+            return f"not sure which joint is {guesses}; name them in a profile"
+        if not self.given and self._on_all_fours():
+            return (
+                "its trunk lies level and its hands are as low as its feet: "
+                "this looks like a four-legged animal, not a humanoid"
+            )
+        return None
+
+    def _on_all_fours(self) -> bool:
+        """Whether the rest pose and most frames have a level trunk above four feet."""
+        samples = [MotionSample.of_rest(self.skeleton).positions[0]]
+        if self.motion is not None:
+            samples.extend(self.motion.thinned(9).positions)
+        ends = [self.roles.get(side + "Hand", self.roles[side + "LowerArm"]) for side in SIDES]
+        feet = [self.roles[side + "Foot"] for side in SIDES]
+        knees = [self.roles[side + "LowerLeg"] for side in SIDES]
+        level = 0
+        for points in samples:
+            trunk = points[self.spine[-1]] - points[self.roles["hips"]]
+            rise = np.arctan2(trunk[1], np.hypot(trunk[0], trunk[2]))
+            leg = float(np.linalg.norm(points[feet] - points[knees], axis=1).sum())
+            low = float(points[ends, 1].mean() - points[feet, 1].mean()) < _HANDS_LOW * leg
+            level += bool(rise < _LEAST_RISE_RAD and low)
+        return level > 0.5 * len(samples)
 
 
 def _given_roles(skeleton: Skeleton, humanoid: Mapping[str, str]) -> dict[str, int]:
@@ -89,38 +277,13 @@ def _vrm1(humanoid: Mapping[str, str]) -> dict[str, str]:
     return renamed
 
 
-def _trunk(
-    tree: Tree,
-    hints: list[NameHint],
-    roles: dict[str, int],
-    confidence: dict[str, float],
-    given: Mapping[str, int],
-) -> tuple[list[int], list[int]]:
-    """Complete hips, spine and neck from where legs, arms and head hang; return both chains."""
-    legs = [roles[side + "UpperLeg"] for side in SIDES if side + "UpperLeg" in roles]
-    arms = [roles[side + "UpperArm"] for side in SIDES if side + "UpperArm" in roles]
-    if len(legs) < 2 or len(arms) < 2:
-        return [], []
-    chest = tree.common_ancestor(arms)
-    hips = given.get("hips", tree.common_ancestor(legs))
-    if hips != chest and not tree.is_above(hips, chest):
-        hips = tree.common_ancestor([hips, chest])
-    spine = tree.between(hips, chest)
-    head = roles.get("head")
-    neck: list[int] = []
-    if head is not None and tree.is_above(chest, head):
-        neck = tree.between(chest, head)[:-1]
-    elif head is not None:
-        del roles["head"], confidence["head"]
-    found = {"hips": hips}
-    found.update(zip(("spine", "chest", "upperChest"), _three(spine), strict=False))
-    if neck:
-        found["neck"] = neck[0]
-    for role, joint in found.items():
-        if role not in given:
-            roles[role] = joint
-            confidence[role] = EXACT if _fits(role, hints[joint]) else NO_NAME
-    return spine, neck
+def _swapped_sides(named: Mapping[str, int], seen: Mapping[str, int]) -> bool:
+    """Whether shape has most limbs on the other side than their names."""
+    same = sum(1 for role, joint in seen.items() if side_of(role) and named.get(role) == joint)
+    other = sum(
+        1 for role, joint in seen.items() if side_of(role) and named.get(mirrored(role)) == joint
+    )
+    return other > same
 
 
 def _three(chain: list[int]) -> list[int]:
