@@ -1,7 +1,7 @@
-"""What surrounds the solver: easing of its targets before, a check of its answer after."""
+"""What surrounds the solver: bridged tears and eased targets before, a check after."""
 
 from understudy.conditioning.bridge import Bridged, TearBridge
-from understudy.conditioning.check import CharacterPose, PoseCheck
+from understudy.conditioning.check import CharacterPose
 from understudy.conditioning.ease import TargetEase
 
-__all__ = ["Bridged", "CharacterPose", "PoseCheck", "TargetEase", "TearBridge"]
+__all__ = ["Bridged", "CharacterPose", "TargetEase", "TearBridge"]

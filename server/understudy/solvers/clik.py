@@ -10,7 +10,8 @@ import numpy as np
 from understudy.kinematics import FloatArray, Pose, Skeleton
 from understudy.kinematics.limits import JointLimits
 from understudy.kinematics.tasks import Effector, Targets
-from understudy.solvers._kernels import clik as kernels
+from understudy.solvers._kernels.clik import step
+from understudy.solvers._kernels import clik_layout as columns
 from understudy.solvers._kernels import layout
 from understudy.solvers.base import ParameterValue, Solution, Status
 from understudy.solvers.parameters import Parameter, checked
@@ -26,7 +27,9 @@ PARAMETERS: Final = (
     Parameter("root_mobility", 0.0099, 0.0, 1e3, "how readily the root leaves its goal, m^2"),
     Parameter("damping", 1e-2, 0.0, 1.0, "largest damping near a singular pose, m^2"),
     Parameter("singular", 1e-4, 0.0, 1.0, "squared singular value where damping sets in, m^2"),
-    Parameter("max_effector_step", 0.5, 1e-3, 10.0, "longest way of an effector in one frame, m"),
+    Parameter(
+        "max_effector_speed", 30.0, 0.1, 1e3, "a faster goal is eased in like a new one, m/s"
+    ),
     Parameter("max_joint_step", 0.7, 1e-3, 3.2, "largest turn of a joint in one solve, rad"),
     Parameter("ease_s", 0.5, 1e-3, 10.0, "time in which gains rise after a jump, s"),
     Parameter("ease_gain", 0.1, 0.01, 1.0, "factor on the gains right after a jump"),
@@ -38,20 +41,20 @@ PARAMETERS: Final = (
     Parameter("eliminate", 0, 0, 1, "1: the base's place is eliminated, not moved to", True),
 )
 _COLUMN: Final = {
-    "k1": kernels.K1,
-    "k2": kernels.K2,
-    "corrections": kernels.CORRECTIONS,
-    "root_mobility": kernels.ROOT_MOBILITY,
-    "damping": kernels.DAMPING,
-    "singular": kernels.SINGULAR,
-    "max_effector_step": kernels.MAX_EFFECTOR_STEP,
-    "max_joint_step": kernels.MAX_JOINT_STEP,
-    "ease_s": kernels.EASE_S,
-    "ease_gain": kernels.EASE_GAIN,
-    "max_goal_step": kernels.MAX_GOAL_STEP,
-    "dexterity": kernels.DEXTERITY,
-    "paper": kernels.PAPER,
-    "eliminate": kernels.ELIMINATE,
+    "k1": columns.K1,
+    "k2": columns.K2,
+    "corrections": columns.CORRECTIONS,
+    "root_mobility": columns.ROOT_MOBILITY,
+    "damping": columns.DAMPING,
+    "singular": columns.SINGULAR,
+    "max_effector_speed": columns.MAX_EFFECTOR_SPEED,
+    "max_joint_step": columns.MAX_JOINT_STEP,
+    "ease_s": columns.EASE_S,
+    "ease_gain": columns.EASE_GAIN,
+    "max_goal_step": columns.MAX_GOAL_STEP,
+    "dexterity": columns.DEXTERITY,
+    "paper": columns.PAPER,
+    "eliminate": columns.ELIMINATE,
 }
 
 SecondaryTask = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
@@ -87,7 +90,7 @@ class Clik:
         )
         self.limits = plan.limits
         n, k, b = len(skeleton), len(self.effectors), len(plan.blocks)
-        self._params = np.zeros(kernels.PARAMS)
+        self._params = np.zeros(columns.PARAMS)
         for parameter in PARAMETERS:
             self._params[_COLUMN[parameter.name]] = parameter.default
         self._extra = np.zeros((1 + n, 3))
@@ -97,7 +100,7 @@ class Clik:
         self._ease = np.zeros((k + 1, 2))
         self._rows = np.zeros((5, 3 * b))
         self._base = np.zeros(8)
-        self._report = np.zeros(kernels.REPORT)
+        self._report = np.zeros(columns.REPORT)
         bound, free = static_bounds(plan)
         self._plan_arrays = (
             plan.joints_i,
@@ -138,8 +141,8 @@ class Clik:
         self._ease[:] = 0.0
         self._rows[2] = 1.0
         self._report[:] = 0.0
-        self._report[kernels.LAST_BASE] = -1.0
-        self._report[kernels.FRESH] = 1.0 if pose is None else 2.0
+        self._report[columns.LAST_BASE] = -1.0
+        self._report[columns.FRESH] = 1.0 if pose is None else 2.0
 
     def set_parameters(self, values: Mapping[str, ParameterValue]) -> None:
         """Change parameters between two frames."""
@@ -152,11 +155,11 @@ class Clik:
 
     def step(self, targets: Targets, dt: float) -> Solution:
         """Solve one frame that comes `dt` seconds after the last."""
-        self._params[kernels.DT] = dt
+        self._params[columns.DT] = dt
         if self.secondary is not None:
             error, jacobian = self.secondary(self._roots[0], self._poses[0])
             self._extra[:] = (jacobian.T @ error).reshape(-1, 3)
-        kernels.step(
+        step(
             *self._plan_arrays,
             targets.head,
             targets.rotations_xyzw,
@@ -167,11 +170,11 @@ class Clik:
         solution = self._solution
         solution.residuals[:] = self._ease[:-1, 1]
         status = Status.OK
-        if report[kernels.CLIPPED] > 0.0:
+        if report[columns.CLIPPED] > 0.0:
             status |= Status.LIMITED
-        if report[kernels.WORST] > OUT_OF_REACH_M:
+        if report[columns.WORST] > OUT_OF_REACH_M:
             status |= Status.OUT_OF_REACH
-        if report[kernels.FINITE] == 0.0:
+        if report[columns.FINITE] == 0.0:
             status |= Status.HELD
         solution.status = status
         return solution

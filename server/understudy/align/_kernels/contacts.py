@@ -10,7 +10,7 @@ import numpy as np
 
 from understudy.kinematics.compiled import kernel
 
-# state (4, 16), one row a point
+# state (4, 17), one row a point
 LAST = 0  # 3: m, where it was
 VELOCITY = 3  # 3: m/s, low-passed
 DELTA = 6  # 3: m, its last step
@@ -21,7 +21,8 @@ RESTED = 12  # s, how long it has been still
 PLANTED = 13  # 1 planted on the floor, 2 still at some other height, 0 free
 RAMP = 14  # 0 to 1, linear in time
 SLOWED = 15  # s, how long it has moved no faster than a planted point, at any height
-POINT_STATE = 16
+GROUND = 16  # 0 to 1, a ramp as RAMP, for points planted on the floor
+POINT_STATE = 17
 
 # settings (14,)
 CUTOFF_HZ = 0
@@ -144,6 +145,10 @@ def detect(points, dt, settings, state, floor):
             state[i, RAMP] = min(1.0, state[i, RAMP] + dt / settings[RAMP_IN_S])
         else:
             state[i, RAMP] = max(0.0, state[i, RAMP] - dt / settings[RAMP_OUT_S])
+        if state[i, PLANTED] == 1.0:
+            state[i, GROUND] = min(1.0, state[i, GROUND] + dt / settings[RAMP_IN_S])
+        else:
+            state[i, GROUND] = max(0.0, state[i, GROUND] - dt / settings[RAMP_OUT_S])
         if state[i, PLANTED] == 1.0 and planar2 < 0.01 and vy * vy < 0.01:
             standing += state[i, HEIGHT]
             weight += 1.0

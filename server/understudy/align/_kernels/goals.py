@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.align._kernels.contacts import PLANTED, RAMP, detect, start
+from understudy.align._kernels.contacts import GROUND, PLANTED, RAMP, detect, start
 from understudy.kinematics.compiled import kernel
 
 # constants (7,)
@@ -248,10 +248,9 @@ def set_goals(
             feet[f, OFFSET_Z] *= keep
         # Height: the lower of the two sole points is as high as the performer's, none below it.
         grounded = 0.0
-        if contact_state[toe, PLANTED] != 2.0:
-            grounded = w_t
-        if contact_state[heel, PLANTED] != 2.0:
-            grounded += w_h
+        if constants[LOCK] != 0.0:
+            toe_down = smooth(contact_state[toe, GROUND])
+            grounded = toe_down + smooth(contact_state[heel, GROUND]) * (1.0 - toe_down)
         lift = scale * (soft_min(points[toe, 1], points[heel, 1], SOFT_M) - floor)
         lift = 0.5 * (lift + np.sqrt(lift * lift + 1e-6) - 1e-3)
         lift = max(0.0, lift) * (1.0 - grounded)

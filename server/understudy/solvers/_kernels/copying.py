@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.kinematics.compiled import kernel
-from understudy.solvers._kernels.core import forward
+from understudy.solvers._kernels.body import forward
 from understudy.solvers._kernels.layout import (
     AXIS,
     CENTRE,

@@ -1,0 +1,273 @@
+"""The rows every solver shares, compiled: Jacobian and normal equations.
+
+For a pose x, body increments d and per-joint mobilities P (the inverse of the weights), every
+solver minimises |d - d0|^2 in the metric of P^-1 subject to rows J d = e that yield by N:
+
+    d = d0 + P J^T (J P J^T + N)^-1 (e - J d0)
+
+Without N this is the pseudo-inverse with d0 projected into the null space of J. Rows come in
+blocks of three (a point's position or a body's orientation); arrays are described in `layout`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from understudy.kinematics.compiled import kernel
+from understudy.solvers._kernels.layout import (
+    ARM,
+    BLOCK_EFFECTOR,
+    BLOCK_TURNS,
+    EXACT,
+    JOINT,
+    MOBILITY,
+    PLAIN,
+    SELECT,
+    SOFTNESS,
+    STRENGTH,
+)
+
+
+@kernel(
+    "void(i8[:, ::1], i8[::1], i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], f8[:, ::1],"
+    " f8[:, ::1], f8[:, ::1], f8[:, :, :, ::1])"
+)
+def jacobian(joints_i, bound, effectors_i, effectors_f, blocks, chains, world, reached, free, J):
+    """J (b, n, 3, 3): block, joint, tangent direction, row. Only the joints of a chain are written.
+
+    A chain's sign is -1 for joints between the root and the base: what they turn is the rest of
+    the body, the other way round. Joints marked in `bound` (n,) move only along `free` (n, 9).
+    """
+    depth = (chains.shape[1] - 1) // 2
+    for i in range(blocks.shape[0]):
+        f = blocks[i, BLOCK_EFFECTOR]
+        turns = blocks[i, BLOCK_TURNS]
+        if turns == 0:
+            x = reached[f, 0]
+            y = reached[f, 1]
+            z = reached[f, 2]
+            if joints_i[effectors_i[f, JOINT], EXACT] == f:
+                # The joint keeps its orientation by itself: what the others move is its origin.
+                b = effectors_i[f, JOINT]
+                x = world[b, 0]
+                y = world[b, 1]
+                z = world[b, 2]
+        for c in range(chains[i, 0]):
+            j = chains[i, 1 + c]
+            s = float(chains[i, 1 + depth + c])
+            if turns == 0:
+                dx = s * (x - world[j, 0])
+                dy = s * (y - world[j, 1])
+                dz = s * (z - world[j, 2])
+                for k in range(3):
+                    ax = world[j, 3 + k]
+                    ay = world[j, 6 + k]
+                    az = world[j, 9 + k]
+                    J[i, j, k, 0] = ay * dz - az * dy
+                    J[i, j, k, 1] = az * dx - ax * dz
+                    J[i, j, k, 2] = ax * dy - ay * dx
+                if effectors_i[f, PLAIN] == 0:
+                    for k in range(3):
+                        a0 = J[i, j, k, 0]
+                        a1 = J[i, j, k, 1]
+                        a2 = J[i, j, k, 2]
+                        for r in range(3):
+                            J[i, j, k, r] = (
+                                effectors_f[f, SELECT + 3 * r] * a0
+                                + effectors_f[f, SELECT + 3 * r + 1] * a1
+                                + effectors_f[f, SELECT + 3 * r + 2] * a2
+                            )
+            else:
+                s *= effectors_f[f, ARM]
+                for k in range(3):
+                    for r in range(3):
+                        J[i, j, k, r] = s * world[j, 3 + 3 * r + k]
+            if bound[j] != 0:
+                for r in range(3):
+                    a0 = J[i, j, 0, r]
+                    a1 = J[i, j, 1, r]
+                    a2 = J[i, j, 2, r]
+                    for k in range(3):
+                        J[i, j, k, r] = (
+                            free[j, 3 * k] * a0 + free[j, 3 * k + 1] * a1 + free[j, 3 * k + 2] * a2
+                        )
+
+
+@kernel(
+    "void(f8[:, ::1], i8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], i8[:, ::1],"
+    " f8, f8[:, :, :, ::1], f8[:, ::1])"
+)
+def gram(joints_f, effectors_i, effectors_f, goals, blocks, chains, member, root_mobility, J, A):
+    """A (3b, 3b), lower triangle <- J P J^T + N.
+
+    `member` (b, n) is 1 where a joint moves a block; rows that do not count get a one on the
+    diagonal, so that they solve to nothing.
+    """
+    for i in range(blocks.shape[0]):
+        f = blocks[i, BLOCK_EFFECTOR]
+        for h in range(i + 1):
+            g = blocks[h, BLOCK_EFFECTOR]
+            s00 = s01 = s02 = s10 = s11 = s12 = s20 = s21 = s22 = 0.0
+            if goals[f, STRENGTH] > 0.0 and goals[g, STRENGTH] > 0.0:
+                for c in range(chains[i, 0]):
+                    j = chains[i, 1 + c]
+                    if member[h, j] == 0:
+                        continue
+                    m = joints_f[j, MOBILITY]
+                    for k in range(3):
+                        x0 = m * J[i, j, k, 0]
+                        x1 = m * J[i, j, k, 1]
+                        x2 = m * J[i, j, k, 2]
+                        y0 = J[h, j, k, 0]
+                        y1 = J[h, j, k, 1]
+                        y2 = J[h, j, k, 2]
+                        s00 += x0 * y0
+                        s01 += x0 * y1
+                        s02 += x0 * y2
+                        s10 += x1 * y0
+                        s11 += x1 * y1
+                        s12 += x1 * y2
+                        s20 += x2 * y0
+                        s21 += x2 * y1
+                        s22 += x2 * y2
+            a = 3 * i
+            b = 3 * h
+            A[a, b] = s00
+            A[a, b + 1] = s01
+            A[a, b + 2] = s02
+            A[a + 1, b] = s10
+            A[a + 1, b + 1] = s11
+            A[a + 1, b + 2] = s12
+            A[a + 2, b] = s20
+            A[a + 2, b + 1] = s21
+            A[a + 2, b + 2] = s22
+            if (
+                root_mobility > 0.0
+                and blocks[i, BLOCK_TURNS] == 0
+                and blocks[h, BLOCK_TURNS] == 0
+                and goals[f, STRENGTH] > 0.0
+                and goals[g, STRENGTH] > 0.0
+            ):
+                if effectors_i[f, PLAIN] == 1 and effectors_i[g, PLAIN] == 1:
+                    for r in range(3):
+                        A[a + r, b + r] += root_mobility
+                else:
+                    for r in range(3):
+                        for t in range(3):
+                            dot = 0.0
+                            for k in range(3):
+                                dot += (
+                                    effectors_f[f, SELECT + 3 * r + k]
+                                    * effectors_f[g, SELECT + 3 * t + k]
+                                )
+                            A[a + r, b + t] += root_mobility * dot
+        s = goals[f, STRENGTH]
+        for r in range(3):
+            d = 3 * i + r
+            if A[d, d] <= 0.0:
+                A[d, d] = 1.0
+            else:
+                # A strength below one yields more: full at 1, free as it goes to 0.
+                A[d, d] += effectors_f[f, SOFTNESS] / (s * s)
+
+
+@kernel("i8(f8[:, ::1], i8)")
+def cholesky(A, m):
+    """A's lower triangle <- its Cholesky factor, diagonal inverted; 0 if it is not definite."""
+    for i in range(m):
+        for k in range(i):
+            s = A[i, k]
+            for t in range(k):
+                s -= A[i, t] * A[k, t]
+            A[i, k] = s * A[k, k]
+        s = A[i, i]
+        for t in range(i):
+            s -= A[i, t] * A[i, t]
+        if not s > 0.0:
+            return 0
+        A[i, i] = 1.0 / np.sqrt(s)
+    return 1
+
+
+@kernel("void(f8[:, ::1], f8[::1], i8)")
+def back_substitute(A, b, m):
+    """b <- (L L^T)^-1 b for a factor left by `cholesky`."""
+    for i in range(m):
+        s = b[i]
+        for t in range(i):
+            s -= A[i, t] * b[t]
+        b[i] = s * A[i, i]
+    for i in range(m - 1, -1, -1):
+        s = b[i]
+        for t in range(i + 1, m):
+            s -= A[t, i] * b[t]
+        b[i] = s * A[i, i]
+
+
+@kernel(
+    "void(i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], f8,"
+    " f8[:, :, :, ::1], f8[:, ::1], f8[::1])"
+)
+def subtract_rows(effectors_i, effectors_f, blocks, chains, root_moves, J, d, e):
+    """e <- e - J d for an increment d (1 + n, 3): root translation, then body increments."""
+    for i in range(blocks.shape[0]):
+        f = blocks[i, BLOCK_EFFECTOR]
+        e0 = 0.0
+        e1 = 0.0
+        e2 = 0.0
+        for c in range(chains[i, 0]):
+            j = chains[i, 1 + c]
+            for k in range(3):
+                w = d[1 + j, k]
+                e0 += J[i, j, k, 0] * w
+                e1 += J[i, j, k, 1] * w
+                e2 += J[i, j, k, 2] * w
+        if root_moves > 0.0 and blocks[i, BLOCK_TURNS] == 0:
+            if effectors_i[f, PLAIN] == 1:
+                e0 += d[0, 0]
+                e1 += d[0, 1]
+                e2 += d[0, 2]
+            else:
+                x = d[0, 0]
+                y = d[0, 1]
+                z = d[0, 2]
+                e0 += effectors_f[f, 0] * x + effectors_f[f, 1] * y + effectors_f[f, 2] * z
+                e1 += effectors_f[f, 3] * x + effectors_f[f, 4] * y + effectors_f[f, 5] * z
+                e2 += effectors_f[f, 6] * x + effectors_f[f, 7] * y + effectors_f[f, 8] * z
+        e[3 * i] -= e0
+        e[3 * i + 1] -= e1
+        e[3 * i + 2] -= e2
+
+
+@kernel(
+    "void(f8[:, ::1], i8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], f8,"
+    " f8[:, :, :, ::1], f8[::1], f8[:, ::1])"
+)
+def add_transposed(
+    joints_f, effectors_i, effectors_f, goals, blocks, chains, root_mobility, J, y, d
+):
+    """d <- d + P J^T y."""
+    for i in range(blocks.shape[0]):
+        f = blocks[i, BLOCK_EFFECTOR]
+        if goals[f, STRENGTH] <= 0.0:
+            continue
+        y0 = y[3 * i]
+        y1 = y[3 * i + 1]
+        y2 = y[3 * i + 2]
+        for c in range(chains[i, 0]):
+            j = chains[i, 1 + c]
+            m = joints_f[j, MOBILITY]
+            for k in range(3):
+                d[1 + j, k] += m * (J[i, j, k, 0] * y0 + J[i, j, k, 1] * y1 + J[i, j, k, 2] * y2)
+        if root_mobility > 0.0 and blocks[i, BLOCK_TURNS] == 0:
+            if effectors_i[f, PLAIN] == 1:
+                d[0, 0] += root_mobility * y0
+                d[0, 1] += root_mobility * y1
+                d[0, 2] += root_mobility * y2
+            else:
+                for k in range(3):
+                    d[0, k] += root_mobility * (
+                        effectors_f[f, k] * y0
+                        + effectors_f[f, 3 + k] * y1
+                        + effectors_f[f, 6 + k] * y2
+                    )
