@@ -1,4 +1,7 @@
-"""What a VMC datagram says, in our axes: right-handed, Y up, facing +Z, metres, x y z w."""
+"""What a VMC datagram says, in our axes: right-handed, Y up, facing +Z, metres, x y z w.
+
+Only the numbers of bones are left as they came; see `Bones`.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,9 @@ Quaternion: TypeAlias = tuple[float, float, float, float]
 class Bones:
     """Neighbouring bone messages of one datagram, no bone twice.
 
-    `wire`: bone number (place in BONE_NAMES) to the seven numbers as they came, local position (m)
-    and local rotation in Unity's axes. `vmc_axes.poses_from_wire` reads and checks them for a whole
-    body at once: bone by bone that takes longer than a frame lasts.
+    `wire`: bone number (place in BONE_NAMES) to the seven numbers as they came: local position (m)
+    and local rotation, in Unity's axes and unchecked, because bone by bone that would take longer
+    than all the rest. They are read for a whole body at once, where frames are put together.
     """
 
     wire: dict[int, bytes]

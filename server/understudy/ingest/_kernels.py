@@ -1,4 +1,4 @@
-"""Compiled checks and interpolation of source poses."""
+"""Compiled checks, change of axes and interpolation of source poses."""
 
 from __future__ import annotations
 
@@ -8,19 +8,37 @@ from understudy.kinematics._kernels import difference, turn
 from understudy.kinematics.compiled import kernel
 
 
-@kernel("i8(f8[:, ::1], f8)")
-def normalise(q, tolerance):
-    """Bring every row to unit length; the first row farther than `tolerance` from it, or -1."""
-    for j in range(q.shape[0]):
-        length = np.sqrt(
-            q[j, 0] * q[j, 0] + q[j, 1] * q[j, 1] + q[j, 2] * q[j, 2] + q[j, 3] * q[j, 3]
-        )
-        if not np.abs(length - 1.0) <= tolerance:  # NaN is refused too
-            return j
-        k = 1.0 / length
-        for c in range(4):
-            q[j, c] *= k
-    return -1
+@kernel("f8(f4[::1], f8, f8, f8[::1], f8[::1], f8[:, ::1])")
+def take_in(numbers, tolerance, farthest, last_root, root, q):
+    """Copy a frame's numbers (root, then rotations) and bring every rotation to unit length.
+
+    The answer is how far (m, along an axis) the root is from `last_root`, which becomes this one;
+    or -1 - j if the length of rotation j is farther than `tolerance` from 1; or -1 - n if the root
+    is not within `farthest` of the origin.
+    """
+    n = q.shape[0]
+    for r in range(3):
+        if not np.abs(numbers[r]) <= farthest:  # NaN is refused too
+            return -1.0 - n
+    for j in range(n):
+        k = 3 + 4 * j
+        x = np.float64(numbers[k])
+        y = np.float64(numbers[k + 1])
+        z = np.float64(numbers[k + 2])
+        w = np.float64(numbers[k + 3])
+        length = np.sqrt(x * x + y * y + z * z + w * w)
+        if not np.abs(length - 1.0) <= tolerance:
+            return -1.0 - j
+        q[j, 0] = x / length
+        q[j, 1] = y / length
+        q[j, 2] = z / length
+        q[j, 3] = w / length
+    moved = 0.0
+    for r in range(3):
+        root[r] = numbers[r]
+        moved = max(moved, np.abs(root[r] - last_root[r]))
+        last_root[r] = root[r]
+    return moved
 
 
 @kernel("void(f8[::1], f8[:, ::1], f8[::1], f8[:, ::1], f8, f8[::1], f8[:, ::1])")
@@ -33,3 +51,37 @@ def blend(root_a, q_a, root_b, q_b, fraction, root, q):
         for c in range(4):
             q[j, c] = q_a[j, c]
         turn(q, j, fraction * x, fraction * y, fraction * z)
+
+
+@kernel("i8(f4[:, ::1], f8, f8, f8[:, ::1], f8[:, ::1], b1[::1])")
+def poses_from_vmc(wire, farthest, tolerance, positions, rotations, good):
+    """Rows x y z qx qy qz qw in Unity's axes to positions and unit rotations in ours.
+
+    A row that is not finite, farther than `farthest` or whose quaternion's length is more than
+    `tolerance` from one is marked as not good and leaves its outputs as they were. Returns how many
+    there are. Unity is left-handed and faces +Z as we do: its x is mirrored.
+    """
+    bad = 0
+    for i in range(wire.shape[0]):
+        x, y, z = np.float64(wire[i, 0]), np.float64(wire[i, 1]), np.float64(wire[i, 2])
+        qx, qy = np.float64(wire[i, 3]), np.float64(wire[i, 4])
+        qz, qw = np.float64(wire[i, 5]), np.float64(wire[i, 6])
+        length = np.sqrt(qx * qx + qy * qy + qz * qz + qw * qw)
+        good[i] = (
+            np.abs(x) <= farthest
+            and np.abs(y) <= farthest
+            and np.abs(z) <= farthest
+            and np.abs(length - 1.0) <= tolerance
+        )  # comparisons with NaN are false
+        if not good[i]:
+            bad += 1
+            continue
+        positions[i, 0] = -x
+        positions[i, 1] = y
+        positions[i, 2] = z
+        k = 1.0 / length
+        rotations[i, 0] = k * qx
+        rotations[i, 1] = -k * qy
+        rotations[i, 2] = -k * qz
+        rotations[i, 3] = k * qw
+    return bad

@@ -20,10 +20,11 @@ from typing import Final, Literal
 
 import numpy as np
 
+from understudy.ingest._kernels import poses_from_vmc
 from understudy.kinematics import FloatArray
 from understudy_protocol.errors import ProtocolError
+from understudy_protocol.limits import FRAME_UNIT_TOLERANCE, MAX_MAGNITUDE
 from understudy_protocol.osc.bones import BONE_COUNT, BONE_NAMES, HIPS
-from understudy_protocol.osc.vmc_axes import poses_from_wire
 from understudy_protocol.osc.vmc_events import (
     BlendApply,
     Bones,
@@ -46,6 +47,7 @@ MAX_PASSED_ON: Final = 512
 Trigger = Literal["repeat", "marker", "datagram", "gap"]
 BoolArray = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
+_MARKERS: Final = (SourceTime, Status, BlendApply)
 _IDENTITY_WIRE: Final = np.array([0, 0, 0, 0, 0, 0, 1], ">f4").tobytes()
 _IDENTITY_ROOT: Final = Root((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
 
@@ -84,6 +86,9 @@ class VmcAssembler:
     def __init__(self, gap_ns: int = GAP_NS) -> None:
         self._gap_ns: Final = gap_ns
         self._passed_on: Final[deque[bytes]] = deque(maxlen=MAX_PASSED_ON)
+        self._positions: Final = np.zeros((BONE_COUNT, 3))
+        self._rotations: Final = np.zeros((BONE_COUNT, 4))
+        self._good: Final = np.zeros(BONE_COUNT, np.bool_)
         # In bone order for good: assigning to a key that a dictionary has keeps its place.
         self._wire: Final = dict.fromkeys(range(BONE_COUNT), _IDENTITY_WIRE)
         self.reset()
@@ -91,7 +96,8 @@ class VmcAssembler:
     def reset(self) -> None:
         """Forget everything: another sender has taken over the port."""
         self._wire.update(dict.fromkeys(range(BONE_COUNT), _IDENTITY_WIRE))
-        self._good_wire = self._wire.copy()
+        self._positions[:] = 0.0
+        self._rotations[:] = (0.0, 0.0, 0.0, 1.0)
         self._passed_on.clear()
         self._root = _IDENTITY_ROOT
         self._status: Status | None = None
@@ -143,7 +149,7 @@ class VmcAssembler:
                 self._root = event
             elif isinstance(event, PassedOn):
                 self._passed_on.append(event.raw)
-            elif isinstance(event, SourceTime | Status | BlendApply):
+            elif isinstance(event, _MARKERS):
                 if isinstance(event, SourceTime):
                     self._source_time_s = event.seconds
                 elif isinstance(event, Status):
@@ -159,20 +165,24 @@ class VmcAssembler:
     def _emit(self, trigger: Trigger) -> VmcFrame:
         pending = self._pending
         self._habits.watch(trigger, pending, self._pending_datagrams == 1, self._arrival_ns)
-        positions, rotations, good = poses_from_wire(self._wire.values())
+        wire = np.frombuffer(b"".join(self._wire.values()), ">f4").astype(np.float32)
+        bad = poses_from_vmc(
+            wire.reshape(BONE_COUNT, 7),
+            MAX_MAGNITUDE,
+            FRAME_UNIT_TOLERANCE,
+            self._positions,
+            self._rotations,
+            self._good,
+        )
         refused: tuple[ProtocolError, ...] = ()
-        if good.all():
-            self._good_wire.update(self._wire)
-        else:
-            bad = np.flatnonzero(~good).tolist()
-            refused = tuple(_impossible(bone) for bone in bad)
-            pending.difference_update(bad)
-            self._wire.update({bone: self._good_wire[bone] for bone in bad})
-            self._good_wire.update(self._wire)
-            positions, rotations, _ = poses_from_wire(self._wire.values())
+        if bad:
+            broken = pending.intersection(np.flatnonzero(~self._good).tolist())
+            refused = tuple(_impossible(bone) for bone in sorted(broken))
+            pending -= broken
         if not pending <= self._seen_bones:
             self._seen_bones |= pending
             self._seen = _mask(self._seen_bones)
+        positions, rotations = self._positions.copy(), self._rotations.copy()
         root, root_xyzw = _hips_in_world(self._root, positions[HIPS], rotations[HIPS])
         self._pending = set()
         self._pending_datagrams = 0

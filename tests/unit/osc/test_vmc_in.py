@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 import struct
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 from support import vmc
 from understudy_protocol.osc.bones import BONE_INDEX
 from understudy_protocol.osc.packet import split_packet, write_bundle, write_message
-from understudy_protocol.osc.vmc_axes import poses_from_wire
 from understudy_protocol.osc.vmc_events import (
     BlendApply,
     Bones,
@@ -50,51 +48,9 @@ def message(address: str, *arguments: object) -> bytes:
     return write_message(address, "".join(letters[type(a)] for a in arguments), *arguments)
 
 
-def test_a_bone_comes_out_in_our_axes() -> None:
+def test_a_bone_keeps_its_seven_numbers_for_the_assembly() -> None:
     (bones,) = events(vmc.bone("LeftHand", (-0.2, 0.3, 0.4), UNIT))
-    assert isinstance(bones, Bones)
-    assert list(bones.wire) == [BONE_INDEX["LeftHand"]]
-    positions, rotations, good = poses_from_wire(bones.wire.values())
-    assert good.all()
-    np.testing.assert_allclose(positions, [[0.2, 0.3, 0.4]], atol=1e-7)
-    np.testing.assert_allclose(rotations, [[UNIT[0], -UNIT[1], -UNIT[2], UNIT[3]]], atol=1e-7)
-
-
-def test_mirroring_a_pose_mirrors_what_it_turns() -> None:
-    """The quaternion rule, checked on points and not against itself."""
-
-    def turned(q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return np.asarray(v + 2 * np.cross(q[:3], np.cross(q[:3], v) + q[3] * v))
-
-    mirror = np.array([-1.0, 1.0, 1.0])
-    wire = np.array([0, 0, 0, *UNIT], ">f4").tobytes()
-    _, rotations, _ = poses_from_wire([wire])
-    for point in np.eye(3):
-        # The rotation formula is the same sum in either handedness: Unity turns the wire's point
-        # as we turn ours.
-        np.testing.assert_allclose(
-            turned(rotations[0], mirror * point), mirror * turned(np.array(UNIT), point), atol=1e-7
-        )
-
-
-@pytest.mark.parametrize(
-    "pose",
-    [
-        (math.nan, 0, 0, 0, 0, 0, 1),
-        (0, math.inf, 0, 0, 0, 0, 1),
-        (0, 2e6, 0, 0, 0, 0, 1),
-        (0, 0, 0, 0, 0, 0, 0),
-        (0, 0, 0, 0, 0, 0, 1.2),
-        (0, 0, 0, math.nan, 0, 0, 1),
-        (0, 0, 0, 3e38, 3e38, 0, 1),
-    ],
-)
-def test_an_impossible_pose_is_not_good(pose: tuple[float, ...]) -> None:
-    signalling = b"\x7f\xa0\0\0" * 7
-    fine = struct.pack(">7f", 0, 0, 0, 0, 0, 0, 1.05)
-    _, rotations, good = poses_from_wire([struct.pack(">7f", *pose), fine, signalling])
-    assert good.tolist() == [False, True, False]
-    np.testing.assert_allclose(rotations[1], vmc.IDENTITY)
+    assert bones == Bones({BONE_INDEX["LeftHand"]: struct.pack(">7f", -0.2, 0.3, 0.4, *UNIT)})
 
 
 def test_neighbouring_bones_are_one_event_until_one_repeats() -> None:
