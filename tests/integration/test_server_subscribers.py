@@ -59,7 +59,7 @@ def test_new_subscribers_have_the_skeleton_before_their_first_pose() -> None:
 
 def test_a_sleeping_subscriber_loses_frames_and_slows_nobody_down() -> None:
     with serving(HERO) as server, playing(server, 0.0005):
-        sleeper = zmq.Context.instance().socket(zmq.SUB)
+        sleeper: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.SUB)
         sleeper.setsockopt(zmq.LINGER, 0)
         sleeper.setsockopt(zmq.RCVHWM, 1)
         sleeper.setsockopt(zmq.RCVBUF, 4096)

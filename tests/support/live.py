@@ -55,7 +55,7 @@ class LivePerformer:
         self.run = 1
         self.seq = 0
         self.capture_ns = 0
-        self._socket = zmq.Context.instance().socket(zmq.XPUB)
+        self._socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.XPUB)
         self._socket.setsockopt(zmq.LINGER, 0)
         self._socket.setsockopt(zmq.RCVTIMEO, int(TIMEOUT_S * 1e3))
         self._socket.connect(endpoint)
@@ -94,7 +94,7 @@ class Subscriber:
     """Reads what a server publishes about a character (about all of them without a name)."""
 
     def __init__(self, endpoint: str, character: str | None = None) -> None:
-        self._socket = zmq.Context.instance().socket(zmq.SUB)
+        self._socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.SUB)
         self._socket.setsockopt(zmq.LINGER, 0)
         self._socket.setsockopt(zmq.RCVTIMEO, int(TIMEOUT_S * 1e3))
         self._socket.setsockopt(zmq.SUBSCRIBE, f"{character}/".encode() if character else b"")
@@ -146,7 +146,7 @@ class ControlClient:
     """Asks the server and waits for the answer."""
 
     def __init__(self, endpoint: str) -> None:
-        self._socket = zmq.Context.instance().socket(zmq.REQ)
+        self._socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.REQ)
         self._socket.setsockopt(zmq.LINGER, 0)
         self._socket.setsockopt(zmq.RCVTIMEO, int(TIMEOUT_S * 1e3))
         self._socket.connect(endpoint)

@@ -71,14 +71,15 @@ def ease(fraction, head_a, q_a, goals_a, known, head, q, goals, turns):
 
 
 @kernel(
-    "f8(f8[::1], f8[:, ::1], f8[::1], i8[::1], f8[:, ::1], f8[:, ::1],"
-    " f8[::1], f8[:, ::1], f8[::1])"
+    "f8(f8[::1], f8[:, ::1], f8[::1], f8[::1], i8[::1], f8[:, ::1], f8[:, ::1],"
+    " f8[::1], f8[:, ::1], f4[::1], u1[::1])"
 )
-def accept(root, q, residuals, hinges, axes, rest, good_root, good_q, angles):
-    """Copy a finite pose into the good one and read its hinges' angles; the largest residual (m).
+def accept(root, q, residuals, contacts, hinges, axes, rest, good_root, good_q, numbers, touching):
+    """Copy a finite pose into the good one; the largest residual (m).
 
-    Where anything is not finite, or a rotation has lost its length, nothing is copied and the
-    answer is -1.
+    `numbers` (3 + 4 n + h,) gets the same as it is published: root, rotations, hinges' angles;
+    `touching` (c,) says which contact points are more planted than free. Where anything is not
+    finite, or a rotation has lost its length, nothing is copied and the answer is -1.
     """
     total = 0.0
     for r in range(3):
@@ -95,9 +96,14 @@ def accept(root, q, residuals, hinges, axes, rest, good_root, good_q, angles):
             return -1.0
     for r in range(3):
         good_root[r] = root[r]
-    for j in range(q.shape[0]):
+        numbers[r] = root[r]
+    n = q.shape[0]
+    for j in range(n):
         for c in range(4):
             good_q[j, c] = q[j, c]
+            numbers[3 + 4 * j + c] = q[j, c]
+    for i in range(contacts.shape[0]):
+        touching[i] = contacts[i] > 0.5
     for h in range(hinges.shape[0]):
         j = hinges[h]
         # The body rotation from rest, of which the part along the axis is the hinge's angle.
@@ -114,7 +120,7 @@ def accept(root, q, residuals, hinges, axes, rest, good_root, good_q, angles):
             angle -= 2.0 * np.pi
         elif angle < -np.pi:
             angle += 2.0 * np.pi
-        angles[h] = angle
+        numbers[3 + 4 * n + h] = angle
     return worst
 
 

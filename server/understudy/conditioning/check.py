@@ -2,60 +2,74 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from numpy.typing import NDArray
 
 from understudy.conditioning._kernels import accept
 from understudy.kinematics import HINGE, FloatArray, Pose, Skeleton
+from understudy.kinematics.tasks import Targets
 
 
-@dataclass(slots=True, eq=False)
 class CharacterPose:
-    """What is published: `root` (3,) m, `rotations_xyzw` (n, 4), `angles_rad` (h,) of the hinges.
+    """The last good pose of a character, in buffers of its own, and the same as it is published.
 
-    `angles_rad` count from the rest pose, in the order of the joints; None without hinges.
-    `residual_m` is the largest distance of an effector from its goal.
+    `root` (3,) m and `rotations_xyzw` (n, 4) are exact; `root_f32`, `rotations_f32` and
+    `angles_f32` are float32 in one block: the numbers of the hinges count from the rest pose, in
+    the order of the joints. `touching` (c,) has a 1 for each contact point that is more planted
+    than free. `residual_m` is the largest distance of an effector from its goal. Starts at rest.
     """
 
-    root: FloatArray
-    rotations_xyzw: FloatArray
-    angles_rad: FloatArray | None
-    residual_m: float = 0.0
-
-
-class PoseCheck:
-    """Keeps the last good pose of a character, in buffers of its own; starts at rest."""
-
-    def __init__(self, skeleton: Skeleton) -> None:
+    def __init__(self, skeleton: Skeleton, contact_count: int) -> None:
         rest = skeleton.rest_pose()
+        n = len(skeleton)
         self._hinges = np.flatnonzero(skeleton.kinds == HINGE).astype(np.int64)
-        self._angles: FloatArray = np.zeros(len(self._hinges))
         # The kernel's signature wants writable arrays; these copies are never written.
         self._axes = skeleton.axes.copy()
         self._rest = skeleton.rest_xyzw.copy()
-        self.pose = CharacterPose(
-            rest.root, rest.rotations_xyzw, self._angles if len(self._hinges) else None
-        )
+        self._numbers: NDArray[np.float32] = np.zeros(3 + 4 * n + len(self._hinges), np.float32)
+        self.root: FloatArray = rest.root
+        self.rotations_xyzw: FloatArray = rest.rotations_xyzw
+        self.root_f32 = self._numbers[:3]
+        self.rotations_f32 = self._numbers[3 : 3 + 4 * n]
+        self.angles_f32 = self._numbers[3 + 4 * n :]
+        self.touching: NDArray[np.uint8] = np.zeros(contact_count, np.uint8)
+        self.residual_m = 0.0
+        self.root_f32[:] = rest.root
+        self.rotations_f32[:] = rest.rotations_xyzw.reshape(-1)
 
-    def accept(self, root: FloatArray, rotations_xyzw: FloatArray, residuals: FloatArray) -> bool:
+    def accept(
+        self,
+        root: FloatArray,
+        rotations_xyzw: FloatArray,
+        residuals: FloatArray,
+        targets: Targets,
+    ) -> bool:
         """Take a solved pose as the good one; False, and nothing changes, if it is not finite."""
         worst = accept(
             root,
             rotations_xyzw,
             residuals,
+            targets.contacts,
             self._hinges,
             self._axes,
             self._rest,
-            self.pose.root,
-            self.pose.rotations_xyzw,
-            self._angles,
+            self.root,
+            self.rotations_xyzw,
+            self._numbers,
+            self.touching,
         )
         if worst < 0.0:
             return False
-        self.pose.residual_m = worst
+        self.residual_m = worst
         return True
 
-    def good_pose(self) -> Pose:
-        """A copy of the last good pose."""
-        return Pose(self.pose.root.copy(), self.pose.rotations_xyzw.copy())
+    def take(self, pose: Pose) -> None:
+        """Start from a pose that was good elsewhere."""
+        self.root[:] = pose.root
+        self.rotations_xyzw[:] = pose.rotations_xyzw
+        self.root_f32[:] = pose.root
+        self.rotations_f32[:] = pose.rotations_xyzw.reshape(-1)
+
+    def copy(self) -> Pose:
+        """The last good pose in arrays of its own."""
+        return Pose(self.root.copy(), self.rotations_xyzw.copy())

@@ -7,13 +7,13 @@ from typing import Final
 
 import numpy as np
 
-from understudy.ingest._kernels import normalise
+from understudy.ingest._kernels import take_in
+from understudy.ingest.frame_reader import FrameReader, RawFrame
 from understudy.ingest.sequence import SequenceGate
 from understudy.ingest.skeletons import skeleton_from_message
 from understudy.ingest.source import FrameRejected, SourcePose
 from understudy.kinematics import FloatArray, Skeleton
-from understudy_protocol.limits import FRAME_UNIT_TOLERANCE
-from understudy_protocol.messages import FrameMessage
+from understudy_protocol.limits import FRAME_UNIT_TOLERANCE, MAX_MAGNITUDE
 from understudy_protocol.skeletons import decode_skeleton
 
 # Nobody runs at 15 m/s, and trackers jitter by less than 0.3 m: a larger step is a teleport.
@@ -34,6 +34,7 @@ class PerformerStream:
         self.pose = SourcePose.allocate(0)
         self.counts: Counter[str] = Counter()
         self._announcement = b""
+        self._reader = FrameReader(0)
         self._marker_count = 0
         self._gate = SequenceGate()
         self._last_root: FloatArray = np.zeros(3)
@@ -54,6 +55,7 @@ class PerformerStream:
         self.skeleton = skeleton
         self.skeleton_id = message.id
         self.pose = SourcePose.allocate(len(skeleton))
+        self._reader = FrameReader(len(skeleton))
         self._marker_count = len(message.markers)
         self._announcement = body
         self._fresh = True
@@ -61,7 +63,11 @@ class PerformerStream:
             self.counts["skeleton-changes"] += 1
         return True
 
-    def take(self, frame: FrameMessage, arrival_ns: int) -> SourcePose:
+    def read(self, body: bytes) -> RawFrame:
+        """The frame in a message's body (valid until the next); ProtocolError if it is none."""
+        return self._reader.read(body)
+
+    def take(self, frame: RawFrame, arrival_ns: int) -> SourcePose:
         """The frame as a pose (valid until the next), or FrameRejected with the reason."""
         try:
             self._accept(frame, arrival_ns)
@@ -71,36 +77,45 @@ class PerformerStream:
         self.counts["accepted"] += 1
         return self.pose
 
-    def _accept(self, frame: FrameMessage, arrival_ns: int) -> None:
-        pose = self.pose
-        if self.skeleton is None:
+    def _accept(self, frame: RawFrame, arrival_ns: int) -> None:
+        skeleton = self.skeleton
+        if skeleton is None:
             raise FrameRejected("no-skeleton", "no skeleton has been announced")
         if frame.skeleton_id != self.skeleton_id:
             raise FrameRejected(
                 "other-skeleton",
                 f"skeleton {frame.skeleton_id} is not the announced {self.skeleton_id}",
             )
-        if frame.rotations_xyzw.shape != pose.rotations_xyzw.shape:
+        if frame.rotation_count != len(skeleton):
             raise FrameRejected(
                 "joint-count",
-                f"{len(frame.rotations_xyzw)} rotations; the skeleton has {len(self.skeleton)}",
+                f"{frame.rotation_count} rotations; the skeleton has {len(skeleton)} joints",
             )
-        if frame.points is not None and len(frame.points) != self._marker_count:
+        if frame.point_count is not None and frame.point_count != self._marker_count:
             raise FrameRejected(
                 "marker-count",
-                f"{len(frame.points)} points; the skeleton has {self._marker_count} markers",
+                f"{frame.point_count} points; the skeleton has {self._marker_count} markers",
             )
         self._gate.check(frame.run, frame.seq, arrival_ns)
-        pose.rotations_xyzw[:] = frame.rotations_xyzw
-        bad = normalise(pose.rotations_xyzw, FRAME_UNIT_TOLERANCE)
-        if bad >= 0:
+        pose = self.pose
+        moved = take_in(
+            frame.numbers,
+            FRAME_UNIT_TOLERANCE,
+            MAX_MAGNITUDE,
+            self._last_root,
+            pose.root,
+            pose.rotations_xyzw,
+        )
+        if moved < 0.0:
+            joint = int(-moved) - 1
+            if joint == len(skeleton):
+                raise FrameRejected("not-finite", "the root is not within the range allowed")
             raise FrameRejected(
-                "not-unit", f"the rotation of {self.skeleton.names[bad]!r} is no unit quaternion"
+                "not-unit", f"the rotation of {skeleton.names[joint]!r} is no unit quaternion"
             )
-        pose.root[:] = frame.root
-        self._follow(frame, arrival_ns)
+        self._follow(frame, arrival_ns, moved)
 
-    def _follow(self, frame: FrameMessage, arrival_ns: int) -> None:
+    def _follow(self, frame: RawFrame, arrival_ns: int, moved_m: float) -> None:
         """Fill in how this frame continues the stream."""
         pose = self.pose
         step = self._gate.commit(frame.run, frame.seq, frame.capture_ns, arrival_ns)
@@ -113,12 +128,9 @@ class PerformerStream:
         if step.clock_jumped:
             counts["clock-jumps"] += 1
         jump = self._fresh or step.restarted
-        if not jump:
-            moved = float(np.abs(pose.root - self._last_root).max())
-            if moved > TELEPORT_M and moved > TELEPORT_SPEED * step.dt:
-                counts["teleports"] += 1
-                jump = True
-        self._last_root[:] = pose.root
+        if not jump and moved_m > TELEPORT_M and moved_m > TELEPORT_SPEED * step.dt:
+            counts["teleports"] += 1
+            jump = True
         self._fresh = False
         pose.seq = frame.seq
         pose.capture_ns = frame.capture_ns

@@ -13,7 +13,7 @@ from understudy.runtime.timing import now_ns, wall_ns
 from understudy.transport import Arrival
 from understudy_protocol.errors import ProtocolError
 from understudy_protocol.topics import Kind, open_envelope
-from understudy_protocol.uplink import decode_frame, decode_goal
+from understudy_protocol.uplink import decode_goal
 
 FindPerformer = Callable[[str], Performer | None]
 FindSession = Callable[[str], Session | None]
@@ -71,9 +71,9 @@ class Intake:
     def _frame(self, performer: Performer, body: bytes, arrival_ns: int) -> None:
         stream = performer.stream
         try:
-            message = decode_frame(body)
+            frame = stream.read(body)
             decoded = now_ns()
-            pose = stream.take(message, wall_ns(arrival_ns))
+            pose = stream.take(frame, wall_ns(arrival_ns))
         except FrameRejected:
             return  # counted by the stream
         except ProtocolError as error:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from understudy.align import Aligner
-from understudy.conditioning import TargetEase
+from understudy.conditioning import CharacterPose, TargetEase
 from understudy.kinematics import FloatArray, Pose, Skeleton
 from understudy.kinematics.tasks import Effector, Targets
 from understudy.runtime.goals import ClientGoals
@@ -28,6 +28,10 @@ class AlignsPoses(Protocol):
     def contact_names(self) -> Sequence[str]:
         """Names of the contact points, in the order of the targets' `contacts`."""
 
+    @property
+    def targets(self) -> Targets:
+        """What the last call of `align` gave."""
+
     def reset(self) -> None:
         """Forget the past."""
 
@@ -45,6 +49,7 @@ class Pipeline:
     solver: Solver
     ease: TargetEase
     goals: ClientGoals
+    pose: CharacterPose
     fresh: bool = True  # no frame has gone through yet
 
 
@@ -72,6 +77,7 @@ def build_pipeline(
         solver,
         TargetEase(character, aligner.effectors, ease_s),
         ClientGoals(aligner.effectors),
+        CharacterPose(character, len(aligner.contact_names)),
     )
     reset_pipeline(pipeline)
     return pipeline

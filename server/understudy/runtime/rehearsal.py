@@ -81,5 +81,5 @@ def _rehearse(character: Character, config: SessionConfig, pipeline: Pipeline) -
             intake.handle(Arrival([b"rehearsal/frame", encode_frame(frame)], at_ns))
             performer.mailbox.sample(wall_ns(at_ns), SourcePose.allocate(len(pipeline.source)))
             if seq == _FRAMES // 2:
-                pipeline.ease.start()
+                pipeline.ease.start(pipeline.aligner.targets)
         output.close()

@@ -6,18 +6,17 @@ import threading
 from collections import Counter
 from collections.abc import Mapping
 
-from understudy.conditioning import PoseCheck
+from understudy.conditioning import CharacterPose
 from understudy.config import PerformerConfig, SessionConfig
 from understudy.ingest import SourcePose
-from understudy.kinematics.tasks import Targets
 from understudy.runtime.character import Character
 from understudy.runtime.pipeline import Pipeline, reset_pipeline
 from understudy.runtime.timing import StageTimes, now_ns, wall_ns
 from understudy.solvers.base import ParameterValue
 from understudy.transport import PoseOutput
 from understudy_protocol import status
-from understudy_protocol.downlink import encode_pose
-from understudy_protocol.messages import GoalMessage, PoseMessage
+from understudy_protocol.messages import GoalMessage
+from understudy_protocol.wire import pack
 
 
 class Session:
@@ -44,8 +43,6 @@ class Session:
         self._output = output
         self._lock = threading.Lock()
         self._pipeline: Pipeline | None = None
-        self._check = PoseCheck(character.skeleton)
-        self._contacts = b""
         self._seq = 0
         self._stale = False
         self._closed = False
@@ -61,9 +58,11 @@ class Session:
         with self._lock:
             old = self._pipeline
             if old is not None:
-                pipeline.ease.carry_over(old.ease)
-                pipeline.solver.reset(self._check.good_pose())
                 pipeline.solver.set_parameters(old.solver.parameters())
+                if not old.fresh:
+                    pipeline.ease.start_elsewhere(old.aligner.targets, old.aligner.effectors)
+                    pipeline.solver.reset(old.pose.copy())
+                    pipeline.pose.take(old.pose.copy())
             self._pipeline = pipeline
             self.problem = None
             names = tuple(effector.name for effector in pipeline.aligner.effectors)
@@ -98,33 +97,37 @@ class Session:
             started = now_ns()
             dt = source.dt
             jump = source.jump or self._stale or pipeline.fresh
+            ease = pipeline.ease
             if jump and not pipeline.fresh:
-                pipeline.ease.start()
+                ease.start(pipeline.aligner.targets)
             recovered = self._stale
             self._stale = False
             pipeline.fresh = False
             targets = pipeline.aligner.align(source.root, source.rotations_xyzw, dt, jump)
-            easing = pipeline.ease.apply(targets, dt)
+            easing = ease.active
+            if easing:
+                ease.apply(targets, dt)
             if pipeline.goals.active:
                 pipeline.goals.apply(targets, dt, arrival)
             aligned = now_ns()
             solution = pipeline.solver.step(targets, dt)
             solved = now_ns()
             flags = int(solution.status)
-            if not self._check.accept(solution.root, solution.rotations_xyzw, solution.residuals):
+            if not pipeline.pose.accept(
+                solution.root, solution.rotations_xyzw, solution.residuals, targets
+            ):
                 flags |= status.HELD
                 self.counts["held"] += 1
-                reset_pipeline(pipeline, self._check.good_pose())
+                reset_pipeline(pipeline, pipeline.pose.copy())
             if easing:
                 flags |= status.RECOVERING
-            self._contacts = _contact_bytes(targets)
             self._source_seq = source.seq
             self._capture_ns = source.capture_ns
             self._arrival_ns = source.arrival_ns
             self._delay_ns = delay_ns
             self._solved = True
             checked = now_ns()
-            body = self._encode(flags, checked)
+            body = self._encode(pipeline.pose, flags, checked)
             encoded = now_ns()
             self._output.send(self.character.pose_topic, body)
             self.times.record(
@@ -142,11 +145,13 @@ class Session:
         with self._lock:
             if heard_ns is None or at_ns - heard_ns < self._stale_after_ns:
                 return False
-            if self._closed or not self._solved:
+            if self._closed or self._pipeline is None or not self._solved:
                 return True
             began = not self._stale
             self._stale = True
-            self._output.send(self.character.pose_topic, self._encode(status.STALE, at_ns))
+            self._output.send(
+                self.character.pose_topic, self._encode(self._pipeline.pose, status.STALE, at_ns)
+            )
         if began:
             self.counts["stale"] += 1
             self.publish_event("stale", f"performer {self.config.performer!r} is silent")
@@ -195,29 +200,27 @@ class Session:
         data = {"performer": self.config.performer}
         self.character.publish_event(self._output, kind, text, data)
 
-    def _encode(self, flags: int, at_ns: int) -> bytes:
-        pose = self._check.pose
-        seq = self._seq
-        self._seq = seq + 1
-        return encode_pose(
-            PoseMessage(
-                seq,
-                self.character.skeleton_id,
-                self._source_seq,
-                pose.root,
-                pose.rotations_xyzw,
-                pose.angles_rad,
-                self._contacts,
-                pose.residual_m,
-                flags,
-                self._capture_ns,
-                self._arrival_ns,
-                wall_ns(at_ns),
-                self._delay_ns,
-            )
-        )
+    def _encode(self, pose: CharacterPose, flags: int, at_ns: int) -> bytes:
+        """The body of a pose message.
 
-
-def _contact_bytes(targets: Targets) -> bytes:
-    """One byte per contact point: 1 where it is more planted than free."""
-    return (targets.contacts > 0.5).tobytes()
+        The codec would check every field; these are known to be right, and its checks would be a
+        sixth of the frame's time.
+        """
+        fields = {
+            "seq": self._seq,
+            "skeleton": self.character.skeleton_id,
+            "source_seq": self._source_seq,
+            "root": pose.root_f32.data,
+            "rot": pose.rotations_f32.data,
+            "contacts": pose.touching.data,
+            "residual": pose.residual_m,
+            "status": flags,
+            "t_capture": self._capture_ns,
+            "t_arrival": self._arrival_ns,
+            "t_publish": wall_ns(at_ns),
+            "delay": self._delay_ns,
+        }
+        if len(pose.angles_f32):
+            fields["angles"] = pose.angles_f32.data
+        self._seq += 1
+        return pack("pose", fields)
