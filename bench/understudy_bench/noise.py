@@ -1,0 +1,63 @@
+"""Whether the machine is quiet enough for its times to mean anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from understudy_bench.latencies import Nanoseconds
+from understudy_bench.machine import Load
+
+# Beyond these, equal runs differ by more than what is measured.
+MAX_STEAL: Final = 0.01
+MAX_LATE_P99_US: Final = 500.0
+MAX_OTHERS: Final = 0.10
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """What disturbed a run.
+
+    `steal` is the fraction of all cores the hypervisor took; `late_*` how late (us) a sleeping
+    thread that does nothing else woke up: the sender itself, between the frames; `others` the
+    fraction of all cores used by processes that are no part of the run.
+    """
+
+    steal: float
+    late_p50_us: float
+    late_p99_us: float
+    late_max_us: float
+    others: float
+
+    @classmethod
+    def measure(cls, late_ns: Nanoseconds, load: Load, own_share: float) -> Noise:
+        """From the lateness of wake-ups and the load, of which the run itself made `own_share`."""
+        late = late_ns if len(late_ns) else np.zeros(1, np.int64)
+        p50, p99 = np.percentile(late, (50.0, 99.0)) * 1e-3
+        others = max(0.0, load.busy - load.steal - own_share)
+        return cls(load.steal, float(p50), float(p99), float(late.max()) * 1e-3, others)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why the machine is too noisy for absolute times; empty if it is quiet."""
+        found = []
+        if self.steal > MAX_STEAL:
+            found.append(f"{100 * self.steal:.1f} % of its cores were stolen")
+        if self.late_p99_us > MAX_LATE_P99_US:
+            found.append(f"an idle timer woke up {self.late_p99_us:.0f} us late (p99)")
+        if self.others > MAX_OTHERS:
+            found.append(f"other processes used {100 * self.others:.0f} % of its cores")
+        return found
+
+    @property
+    def noisy(self) -> bool:
+        """Whether absolute times cannot be judged."""
+        return bool(self.reasons)
+
+    def sentence(self) -> str:
+        """For people."""
+        if not self.noisy:
+            return "the machine was quiet"
+        return f"the machine was noisy: {'; '.join(self.reasons)}"

@@ -1,0 +1,134 @@
+"""What a bench leaves behind: a JSON file for programs, tables for people, an exit code."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from understudy_bench.checks import Check, exit_code
+
+Json = Any  # what a JSON file carries
+
+_VERDICTS = {True: "[green]pass[/]", False: "[red]FAIL[/]", None: "[yellow]too noisy to say[/]"}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One run of one bench."""
+
+    bench: str
+    meta: Mapping[str, Json]
+    results: Mapping[str, Json]
+    checks: Sequence[Check]
+    tables: Sequence[Table] = field(default=(), repr=False)
+    notes: Sequence[str] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0 if no check failed."""
+        return exit_code(self.checks)
+
+    def as_json(self) -> dict[str, Json]:
+        """The content of the JSON file; a number that is not finite becomes null."""
+        content: dict[str, Json] = _finite(
+            {
+                "meta": {"bench": self.bench, **self.meta},
+                "results": dict(self.results),
+                "checks": [asdict(check) for check in self.checks],
+            }
+        )
+        return content
+
+    def write(self, path: Path) -> None:
+        """Write the JSON file."""
+        text = json.dumps(self.as_json(), indent=1, allow_nan=False)
+        path.write_text(text + "\n", encoding="utf-8")
+
+    def show(self, console: Console) -> None:
+        """Print tables, notes and checks."""
+        for table in self.tables:
+            console.print(table)
+        for note in self.notes:
+            console.print(f"[dim]{note}[/]")
+        if self.checks:
+            console.print(_checks_table(self.checks))
+
+
+def plain_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """A table whose first column holds words and the others numbers."""
+    table = Table(title=title, title_justify="left")
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="right" if place else "left")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+class Meter:
+    """A progress bar: `advance` from wherever the work is done."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+
+    def advance(self, amount: float = 1.0) -> None:
+        """Some more of the total is done."""
+        if self._progress is not None:
+            self._progress.advance(self._progress.task_ids[0], amount)
+            self._progress.refresh()
+
+
+@contextmanager
+def metered(title: str, total: float) -> Iterator[Meter]:
+    """A progress bar on a terminal's standard error, nothing elsewhere.
+
+    It draws only when it is advanced: a thread of its own would disturb what is measured.
+    """
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield Meter(None)
+        return
+    progress = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        auto_refresh=False,
+    )
+    with progress:
+        progress.add_task(title, total=total)
+        progress.refresh()
+        yield Meter(progress)
+
+
+def _checks_table(checks: Sequence[Check]) -> Table:
+    table = Table(title="checks", title_justify="left")
+    for column in ("check", "value", "limit", ""):
+        table.add_column(column, justify="left" if column in ("check", "") else "right")
+    for check in checks:
+        table.add_row(
+            check.name,
+            f"{check.value:.4g} {check.unit}".strip(),
+            f"{check.sense} {check.limit:g}",
+            _VERDICTS[check.passed],
+        )
+    return table
+
+
+def _finite(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
