@@ -15,6 +15,9 @@ from understudy.kinematics.types import FloatArray
 # A wider twist is no limit: its half-angle tangent runs away near a half turn.
 FREE_RANGE_RAD: Final = math.radians(260.0)
 
+# A hinge swings nowhere; the slack keeps rounding from counting as a limit.
+_HINGE_SLACK_RAD: Final = np.array([0.01, 0.01])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointLimits:
@@ -53,9 +56,8 @@ class JointLimits:
                         rotations.exp(0.5 * (low + high) * skeleton.axes[j]),
                     ),
                     twist_axis=skeleton.axes[j],
-                    # A hinge swings nowhere; the slack keeps rounding from counting as a limit.
-                    low_rad=np.array([-0.01, -0.01, 0.5 * (low - high)]),
-                    high_rad=np.array([0.01, 0.01, 0.5 * (high - low)]),
+                    low_rad=np.array([*-_HINGE_SLACK_RAD, 0.5 * (low - high)]),
+                    high_rad=np.array([*_HINGE_SLACK_RAD, 0.5 * (high - low)]),
                 )
         return limits
 
@@ -66,22 +68,31 @@ class JointLimits:
         """The range each joint goes through in a motion (T, n, 4), widened by a margin.
 
         The centre of a range is the joint's mean rotation, the twist axis its bone (the offset of
-        its first child, or its tip).
+        its farthest child, or its tip). A hinge stays on its axis and inside its own limits.
         """
         limits = cls.none(skeleton)
         for j in range(1, len(skeleton)):
             track = rotations_xyzw[:, j]
             mean = rotations.normalise(np.sum(rotations.align_sign(track, track[:1]), axis=0))
+            hinge = skeleton.kinds[j] == HINGE
             limits.set(
                 j,
                 centre_xyzw=mean,
-                twist_axis=bone_axis(skeleton, j),
+                twist_axis=skeleton.axes[j] if hinge else bone_axis(skeleton, j),
                 low_rad=np.zeros(3),
                 high_rad=np.zeros(3),
             )
             angles = limits.angles(j, track)
-            limits.low_rad[j] = angles.min(axis=0) - margin_rad
-            limits.high_rad[j] = angles.max(axis=0) + margin_rad
+            low, high = angles.min(axis=0) - margin_rad, angles.max(axis=0) + margin_rad
+            if hinge:
+                from_rest = rotations.log(
+                    rotations.multiply(rotations.conjugate(skeleton.rest_xyzw[j]), mean)
+                )
+                own = skeleton.limits_rad[j] - from_rest @ skeleton.axes[j]
+                low = np.array([*-_HINGE_SLACK_RAD, max(low[2], own[0])])
+                high = np.array([*_HINGE_SLACK_RAD, min(high[2], own[1])])
+            limits.low_rad[j] = low
+            limits.high_rad[j] = high
         return limits
 
     def set(
