@@ -13,7 +13,7 @@ SPEC = (REPO / "protocol" / "spec" / "osc.md").read_text(encoding="utf-8")
 def test_the_frame_written_out_in_the_specification_is_the_one_we_send() -> None:
     words = re.findall(r"^((?:[0-9a-f]{8} ){3}[0-9a-f]{8})  ", SPEC, re.MULTILINE)
     encoder = PlainEncoder("anna", ["hips", "head"])
-    frame = encoder.encode(7, [0, 1, 0], [[0, 0, 0, 1], [0, 0.6, 0, 0.8]])
+    frame = encoder.encode(7, [0, 1, 0], [[0.0, 0.0, 0.0, 1.0], [0.0, 0.6, 0.0, 0.8]])
     assert [bytes.fromhex("".join(words))] == frame
 
 

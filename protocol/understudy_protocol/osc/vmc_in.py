@@ -122,7 +122,7 @@ def _decode(messages: list[bytes], refused: list[ProtocolError]) -> VmcDatagram:
 # A shape pays from a few bones on. A sender has one for each datagram of its frame, of which some
 # may be of one length.
 _SHAPE_ELEMENTS: Final = 4
-_MAX_LENGTHS: Final = 64
+_MAX_LENGTHS: Final = 32
 
 
 def _few_shapes() -> deque[_Shape]:
