@@ -79,12 +79,11 @@ class Alignment:
         target_pose = canonical_pose(target, target_roles, target_motion)
         source_body = measure(source, source_roles, source_pose, motion=source_motion)
         target_body = measure(target, target_roles, target_pose, rest_floor=target_floor)
+        source_turns, target_turns = source_pose.turns, target_pose.turns
+        shares = _shares(source, target, source_roles, target_roles)
         if shared:
             source_turns, target_turns = rest_turns(source), rest_turns(target)
-            shares = {theirs: Share(ours, ours, 0.0) for ours, theirs in shared.items()}
-        else:
-            source_turns, target_turns = source_pose.turns, target_pose.turns
-            shares = _shares(source, target, source_roles, target_roles)
+            shares.update((theirs, Share(ours, ours, 0.0)) for ours, theirs in shared.items())
         n = len(target)
         source_a = np.full(n, -1, np.int64)
         source_b = np.full(n, -1, np.int64)

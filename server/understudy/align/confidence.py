@@ -39,9 +39,9 @@ def agree(name: float, shape: float) -> float:
     return 1.0 - (1.0 - name) * (1.0 - shape)
 
 
-def disagree(name: float, shape: float) -> float:
-    """The name is believed, but less."""
-    return name * (1.0 - _CONTRADICTED * shape)
+def disagree(believed: float, other: float) -> float:
+    """Two witnesses who contradict each other: one is believed, but less."""
+    return believed * (1.0 - _CONTRADICTED * other)
 
 
 def from_trunk(name: float, limbs: float) -> float:

@@ -34,12 +34,12 @@ def named_roles(tree: Tree, hints: Sequence[NameHint]) -> NamedRoles:
     head = _head(tree, hints)
     if head is not None:
         roles["head"] = head
-    trust = {role: _trust(hints[joint]) for role, joint in roles.items()}
+    trust = {role: _trust(role, hints[joint]) for role, joint in roles.items()}
     return NamedRoles(roles, trust)
 
 
-def _trust(hint: NameHint) -> float:
-    if hint.part is None:
+def _trust(role: str, hint: NameHint) -> float:
+    if hint.part is None or (role == "head" and hint.part == "neck"):
         return NO_NAME
     return AMBIGUOUS_NAME if hint.part in AMBIGUOUS else EXACT
 

@@ -126,7 +126,7 @@ class _Finder:
             found = joint if joint is not None else other
             if found is None or found in taken:
                 continue
-            witness = 0.0
+            witness = 0.0  # of the shape
             if shape is not None and other is not None:
                 witness = trust.shape_trust(shape, mirrored(role) if backwards else role)
             if joint is None:
@@ -135,6 +135,8 @@ class _Finder:
                 certainty = named.trust[role]
             elif joint == other:
                 certainty = trust.agree(named.trust[role], witness)
+            elif witness > named.trust[role]:
+                found, certainty = other, trust.disagree(witness, named.trust[role])
             else:
                 certainty = trust.disagree(named.trust[role], witness)
             if backwards and shape is not None and shape.sides_known and side_of(role):

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from understudy.align.humanoid import SIDES
 from understudy.align.motion import MotionSample
 from understudy.align.roles import RoleMap
 from understudy.kinematics import FloatArray, Skeleton
 
 _ALIKE_RAD = np.radians(5.0)
 _SHORTEST_BONE_M = 1e-6
+_BONES = (
+    ("UpperArm", "LowerArm"),
+    ("LowerArm", "Hand"),
+    ("UpperLeg", "LowerLeg"),
+    ("LowerLeg", "Foot"),
+)
 
 
 def rest_turns(skeleton: Skeleton) -> FloatArray:
@@ -22,36 +29,61 @@ def shared_joints(
 ) -> dict[int, int]:
     """Source joint -> target joint of the same name, if the two are twins; else nothing.
 
-    Twins call every part of the body alike, and their bones lie and turn alike at rest.
+    Twins call every part of the body alike, and their limbs lie and turn alike at rest. Trunk and
+    neck may have different numbers of joints; then those in between are left out.
     """
-    ours = {role: source.names[joint] for role, joint in source_roles.roles.items()}
-    theirs = {role: target.names[joint] for role, joint in target_roles.roles.items()}
+    ours, theirs = _named_roles(source, source_roles), _named_roles(target, target_roles)
     if ours != theirs:
         return {}
-    pairs = {source.index(name): target.index(name) for name in target.names if name in source}
     source_rest, target_rest = MotionSample.of_rest(source), MotionSample.of_rest(target)
+    differing = _differing_chains(source, target, source_roles, target_roles)
+    pairs = {
+        source.index(name): target.index(name)
+        for name in target.names
+        if name in source and name not in differing
+    }
     for a, b in pairs.items():
-        turn = source_rest.rotations[0, a].T @ target_rest.rotations[0, b]
-        if _angle(turn) > _ALIKE_RAD or not _hang_alike(source, target, a, b):
+        if _angle(source_rest.rotations[0, a].T @ target_rest.rotations[0, b]) > _ALIKE_RAD:
             return {}
-    for role, a in source_roles.roles.items():
-        parent = int(source.parents[a])
-        if parent < 0:
-            continue
-        bone_a = source_rest.positions[0, a] - source_rest.positions[0, parent]
-        b = target_roles.roles[role]
-        above = int(target.parents[b])
-        bone_b = target_rest.positions[0, b] - target_rest.positions[0, above]
-        if not _same_direction(bone_a, bone_b):
-            return {}
+    for side in SIDES:
+        for upper, lower in _BONES:
+            if side + lower in ours and not _same_direction(
+                _bone(source_rest, source_roles, side + upper, side + lower),
+                _bone(target_rest, target_roles, side + upper, side + lower),
+            ):
+                return {}
     return pairs
 
 
-def _hang_alike(source: Skeleton, target: Skeleton, a: int, b: int) -> bool:
-    above_a, above_b = int(source.parents[a]), int(target.parents[b])
-    if above_a < 0 or above_b < 0:
-        return above_a == above_b
-    return source.names[above_a] == target.names[above_b]
+def _named_roles(skeleton: Skeleton, body: RoleMap) -> dict[str, str]:
+    """The names of all parts but those inside trunk and neck, which are chains of any length."""
+    inside = {*body.spine[:-1], *body.neck}
+    named = {role: skeleton.names[joint] for role, joint in body.roles.items()}
+    return {
+        role: name
+        for role, name in named.items()
+        if body.roles[role] not in inside and role not in ("spine", "chest", "upperChest", "neck")
+    }
+
+
+def _differing_chains(
+    source: Skeleton, target: Skeleton, source_roles: RoleMap, target_roles: RoleMap
+) -> set[str]:
+    """Names of the joints inside a trunk or neck that the two do not have in common."""
+    differing: set[str] = set()
+    for ours, theirs in (
+        (source_roles.spine, target_roles.spine),
+        (source_roles.neck, target_roles.neck),
+    ):
+        first = [source.names[joint] for joint in ours]
+        second = [target.names[joint] for joint in theirs]
+        if first != second:
+            differing.update(first, second)
+    return differing
+
+
+def _bone(rest: MotionSample, body: RoleMap, upper: str, lower: str) -> FloatArray:
+    return np.asarray(rest.positions[0, body.roles[lower]] - rest.positions[0, body.roles[upper]])
 
 
 def _angle(rotation: FloatArray) -> float:
