@@ -47,7 +47,8 @@ class Process:
             text=True,
             encoding="utf-8",
         )
-        threading.Thread(target=self._listen, args=(child,), daemon=True).start()
+        listener = threading.Thread(target=self._listen, args=(child,), daemon=True)
+        listener.start()
         patience = threading.Timer(_START_S, child.kill)
         patience.start()
         try:
@@ -56,8 +57,8 @@ class Process:
         finally:
             patience.cancel()
         if not ready.get("ready"):
-            child.kill()
-            child.wait()
+            self.__exit__(None, None, None)
+            listener.join()
             last = self._complaints[-1].strip() if self._complaints else "it said nothing"
             raise BenchError(f"the {self._what} did not start: {last}")
         self.endpoints = {k: v for k, v in ready.items() if isinstance(v, str)}
