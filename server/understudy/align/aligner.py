@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Final, Literal
 
@@ -23,6 +24,9 @@ CONTACT_NAMES: Final = ("leftToe", "leftHeel", "rightToe", "rightHeel")
 # Squared lengths by which goals yield: feet are firm, hands give in before the body is torn.
 FOOT_SOFTNESS_M2: Final = 1e-6
 HAND_SOFTNESS_M2: Final = 1e-3
+
+# The angle between thigh and shin of a fully bent knee.
+_FOLDED_KNEE_RAD: Final = math.radians(20.0)
 
 # A planted foot may be held this far from the performer's own place, as a share of the leg.
 _LARGEST_OFFSET: Final = 0.12 / 0.83
@@ -78,6 +82,7 @@ class Aligner:
         )
         self._constants[goal_kernels.LOCK] = lock_feet
         self._constants[goal_kernels.LARGEST_OFFSET] = _LARGEST_OFFSET * ours.leg_length
+        self._constants[goal_kernels.FOLDED] = _folded_leg(target, ours)
         self._contact_state = np.zeros((4, contact_kernels.POINT_STATE))
         self._feet = np.zeros((2, goal_kernels.FOOT_STATE))
         self._memory = np.zeros(goal_kernels.MEMORY)
@@ -152,6 +157,14 @@ def _toe_height(body: Proportions) -> float:
         down = float(np.linalg.norm(heel))
         heights.append(0.0 if down < 1e-6 else float((toe - heel) @ -heel) / down)
     return float(np.mean(heights))
+
+
+def _folded_leg(target: Skeleton, body: Proportions) -> float:
+    """The distance from hip to ankle with the knee fully bent, m."""
+    rest = MotionSample.of_rest(target).positions[0]
+    thigh = float(np.linalg.norm(rest[body.lower_legs[0]] - rest[body.upper_legs[0]]))
+    shin = float(np.linalg.norm(rest[body.feet[0]] - rest[body.lower_legs[0]]))
+    return math.sqrt(thigh**2 + shin**2 - 2.0 * thigh * shin * math.cos(_FOLDED_KNEE_RAD))
 
 
 def _effectors(target: Skeleton, joints: IntArray) -> tuple[Effector, ...]:

@@ -105,7 +105,7 @@ class Alignment:
             blend=blend,
             post_a=post_a,
             post_b=post_b,
-            verbatim=_verbatim(source, target, source_a, post_a)
+            verbatim=_verbatim(source, target, source_a, blend, post_a)
             if shared
             else np.full(n, -1, np.int64),
             hands=hands,
@@ -129,11 +129,10 @@ class Transfer:
         self.source_world: FloatArray = np.zeros((len(alignment.source), 4))
         self.world: FloatArray = np.zeros((len(alignment.target), 4))
         self.twist: FloatArray = np.full(len(alignment.target), np.nan)
-        self._scratch: FloatArray = np.zeros((1, 4))
         self._source_parents = alignment.source.parents.copy()
-        self._parents = alignment.target.parents.copy()
-        self._rest = alignment.target.rest_xyzw.copy()
         self._source_legs = alignment.source_body.legs
+        self._hips = alignment.target_body.hips
+        self._links, self._constants, self._body = _packed(alignment)
 
     def reset(self) -> None:
         """Forget the last frame: the next one does not continue it."""
@@ -151,16 +150,31 @@ class Transfer:
         `source_positions` (n_s, 3) m are world positions, `source_rotations_xyzw` (n_s, 4) full
         parent_from_joint rotations; all are writable, C-contiguous float64 arrays.
         """
-        a = self.alignment
         transfer(
-            self._source_parents, source_rotations_xyzw, source_positions, self.source_world,
-            self._parents, self._rest, a.source_a, a.source_b, a.blend, a.post_a, a.post_b,
-            a.verbatim, a.hands, a.forearm_axes, a.untwisted_xyzw, self.twist,
-            self._source_legs, a.source_body.leg_length, a.leg_scale,
-            a.source_body.floor + a.source_body.ankle_height, a.target_body.ankle_height,
-            a.target_body.hips, a.target_body.leg_offsets, a.target_body.leg_bones, a.root_to_hips,
-            self._scratch, self.world, rotations_xyzw, root,
+            self._source_parents, source_rotations_xyzw, source_positions,
+            self._links, self._constants, self._source_legs, self._body, self._hips,
+            self.twist, self.source_world, self.world, rotations_xyzw, root,
         )  # fmt: skip
+
+
+def _packed(a: Alignment) -> tuple[IntArray, FloatArray, FloatArray]:
+    """An alignment in the three tables the compiled transfer reads."""
+    links = np.stack([a.target.parents, a.source_a, a.source_b, a.verbatim, a.hands], axis=1)
+    constants = np.concatenate(
+        [
+            a.target.rest_xyzw, a.post_a, a.post_b, a.untwisted_xyzw, a.forearm_axes,
+            a.blend[:, None],
+        ],
+        axis=1,
+    )  # fmt: skip
+    ours, theirs = a.source_body, a.target_body
+    body = np.concatenate(
+        [
+            [ours.leg_length, a.leg_scale, ours.floor + ours.ankle_height, theirs.ankle_height],
+            a.root_to_hips, theirs.leg_offsets.ravel(), theirs.leg_bones.ravel(),
+        ]
+    )  # fmt: skip
+    return np.ascontiguousarray(links), np.ascontiguousarray(constants), body
 
 
 def _check(who: str, body: RoleMap) -> None:
@@ -213,10 +227,14 @@ def _constants(source: FloatArray, target: FloatArray, driver: IntArray) -> Floa
 
 
 def _verbatim(
-    source: Skeleton, target: Skeleton, driver: IntArray, constants: FloatArray
+    source: Skeleton,
+    target: Skeleton,
+    driver: IntArray,
+    blend: FloatArray,
+    constants: FloatArray,
 ) -> IntArray:
     """Joints whose own and whose parent's axes are the source's: their rotations are the same."""
-    same_axes = np.abs(constants[:, 3]) > 1.0 - 1e-15
+    same_axes = (np.abs(constants[:, 3]) > 1.0 - 1e-15) & (blend == 0.0)
     verbatim = np.full(len(target), -1, np.int64)
     for joint, parent in enumerate(target.parents):
         ours = int(driver[joint])

@@ -16,13 +16,18 @@ from understudy.kinematics import FloatArray, Skeleton
 TEAR_RAD_PER_S: Final = math.radians(25.0) * 120.0
 LONGEST_HOLD_S: Final = 0.025
 
+# What stays torn is passed on: a limb that snapped is shown as captured rather than late. A body
+# that was turned or moved as a whole by this much is a new beginning.
+JUMP_RAD: Final = math.radians(60.0)
+JUMP_M: Final = 0.5
+
 
 class Bridged(Enum):
     """What became of a frame."""
 
     PASSED = 0
     HELD = 1  # a tear: the last good pose is shown instead
-    JUMPED = 2  # the new place was kept to: it is real, and does not continue the old one
+    JUMPED = 2  # the whole body is elsewhere, and stays there: this does not continue the old way
 
 
 class TearBridge:
@@ -33,6 +38,7 @@ class TearBridge:
 
     def __init__(self, skeleton: Skeleton, loose: Collection[int] = ()) -> None:
         self._judged = np.array([j for j in range(len(skeleton)) if j not in loose], np.int64)
+        self._root_only = np.zeros(1, np.int64)
         self._root: FloatArray = np.zeros(3)
         self._rotations: FloatArray = np.zeros((len(skeleton), 4))
         self._held_s = 0.0
@@ -55,9 +61,14 @@ class TearBridge:
                     root[:] = self._root
                     rotations_xyzw[:] = self._rotations
                     return Bridged.HELD
-                outcome = Bridged.JUMPED
+                outcome = self._jumped(root, rotations_xyzw)
         self._started = True
         self._held_s = 0.0
         self._root[:] = root
         self._rotations[:] = rotations_xyzw
         return outcome
+
+    def _jumped(self, root: FloatArray, rotations_xyzw: FloatArray) -> Bridged:
+        turned = largest_step(self._rotations, rotations_xyzw, self._root_only) > JUMP_RAD
+        moved = float(np.linalg.norm(root - self._root)) > JUMP_M
+        return Bridged.JUMPED if turned or moved else Bridged.PASSED

@@ -10,9 +10,9 @@ import numpy as np
 from understudy.kinematics import FloatArray, Pose, Skeleton
 from understudy.kinematics.limits import JointLimits
 from understudy.kinematics.tasks import Effector, Targets
-from understudy.solvers._kernels.clik import step
 from understudy.solvers._kernels import clik_layout as columns
 from understudy.solvers._kernels import layout
+from understudy.solvers._kernels.clik import step
 from understudy.solvers.base import ParameterValue, Solution, Status
 from understudy.solvers.parameters import Parameter, checked
 from understudy.solvers.plan import Plan, static_bounds

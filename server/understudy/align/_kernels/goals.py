@@ -12,7 +12,7 @@ import numpy as np
 from understudy.align._kernels.contacts import GROUND, PLANTED, RAMP, detect, start
 from understudy.kinematics.compiled import kernel
 
-# constants (7,)
+# constants (8,)
 SCALE = 0  # of heights, target over source leg
 STRIDE = 1  # of the way over the floor: SCALE, or 1 for steps as the performer made them
 LEG = 2  # m, the character's thigh and shin
@@ -20,7 +20,8 @@ ARM_LEFT = 3
 ARM_RIGHT = 4
 LOCK = 5  # 1 if planted feet are held
 LARGEST_OFFSET = 6  # m
-CONSTANTS = 7
+FOLDED = 7  # m from hip to ankle with the knee fully bent
+CONSTANTS = 8
 
 # feet (2, 9): state of a foot
 OFFSET_X = 0
@@ -52,6 +53,7 @@ PAY_SHARE = 0.25  # of the foot's own motion
 PAY_S = 0.3
 REACH_FROM = 0.97  # of the leg
 REACH_TO = 0.9995
+FOLD_FROM = 1.2  # times the folded leg
 
 
 @kernel("f8(f8)")
@@ -277,8 +279,8 @@ def set_goals(
         more = 0.5 * (stride - scale)
         shift_x += more * (source_positions[left, 0] + source_positions[right, 0])
         shift_z += more * (source_positions[left, 2] + source_positions[right, 2])
-    # A leg that would be stretched straight pulls the root while it is planted, and gives in
-    # while it is free.
+    # A leg that would be stretched straight, or folded farther than it can, pulls the root while
+    # it is planted, and gives in while it is free.
     pull_x = 0.0
     pull_y = 0.0
     pull_z = 0.0
@@ -292,10 +294,16 @@ def set_goals(
         dz = goals[row, 5] - pz - (target_positions[hip, 2] + shift_z)
         d = np.sqrt(dx * dx + dy * dy + dz * dz)
         near = REACH_FROM * constants[LEG]
+        fold = FOLD_FROM * constants[FOLDED]
+        allowed = d
         if d > near:
             far = (REACH_TO - REACH_FROM) * constants[LEG]
             allowed = near + far * (1.0 - np.exp(-(d - near) / far))
-            k = 1.0 - allowed / d
+        elif d < fold:
+            room = fold - constants[FOLDED]
+            allowed = constants[FOLDED] + room * np.exp((d - fold) / room)
+        if allowed != d:
+            k = 1.0 - allowed / max(d, 1e-3)
             pull_x += w * k * dx
             pull_y += w * k * dy
             pull_z += w * k * dz

@@ -1,6 +1,10 @@
 """The performer's rotations in the character's axes, and where that puts the character's root.
 
-Quaternions are x, y, z, w rows. Shapes: n_s source joints, n_t target joints.
+Quaternions are x, y, z, w rows. Shapes: n_s source joints, n_t target joints. What is constant
+comes packed, because every array a kernel is given costs a tenth of a microsecond to hand over:
+`links` (n_t, 5) has the columns PARENT, SOURCE_A, SOURCE_B, VERBATIM, HAND; `constants` (n_t, 20)
+has REST, POST_A, POST_B, UNTWISTED (four columns each), BONE (three) and BLEND (one);
+`body` (17,) has the slots named below.
 """
 
 from __future__ import annotations
@@ -8,6 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.kinematics.compiled import kernel
+
+PARENT, SOURCE_A, SOURCE_B, VERBATIM, HAND = range(5)
+REST, POST_A, POST_B, UNTWISTED = 0, 4, 8, 12
+BONE, BLEND = 16, 19
+LEG_LENGTH, SCALE, SOURCE_HEIGHT, TARGET_HEIGHT = range(4)
+ROOT_TO_HIPS, LEG_OFFSETS, LEG_BONES = 4, 7, 13
 
 # Beyond this a forearm would be wrung out like a cloth.
 _LARGEST_TWIST_RAD = 150.0 * np.pi / 180.0
@@ -17,82 +27,101 @@ _CHANGE_OVER = 0.05
 _OFF_THE_FLOOR = 0.35
 
 
-@kernel("void(f8[:, ::1], i8, f8[:, ::1], i8, f8[:, ::1], i8)")
-def product(a, i, b, j, out, k):
-    """out[k] <- a[i] b[j]; `out` may be `a` or `b`."""
-    ax = a[i, 0]
-    ay = a[i, 1]
-    az = a[i, 2]
-    aw = a[i, 3]
-    bx = b[j, 0]
-    by = b[j, 1]
-    bz = b[j, 2]
-    bw = b[j, 3]
-    out[k, 0] = aw * bx + ax * bw + ay * bz - az * by
-    out[k, 1] = aw * by - ax * bz + ay * bw + az * bx
-    out[k, 2] = aw * bz + ax * by - ay * bx + az * bw
-    out[k, 3] = aw * bw - ax * bx - ay * by - az * bz
-
-
 @kernel("void(i8[::1], f8[:, ::1], f8[:, ::1])")
 def world_rotations(parents, q, world):
     """world (n, 4) <- world_from_joint of every joint, from parent_from_joint q (n, 4)."""
     for j in range(parents.shape[0]):
         p = parents[j]
+        bx = q[j, 0]
+        by = q[j, 1]
+        bz = q[j, 2]
+        bw = q[j, 3]
         if p < 0:
-            for k in range(4):
-                world[j, k] = q[j, k]
+            world[j, 0] = bx
+            world[j, 1] = by
+            world[j, 2] = bz
+            world[j, 3] = bw
         else:
-            product(world, p, q, j, world, j)
+            ax = world[p, 0]
+            ay = world[p, 1]
+            az = world[p, 2]
+            aw = world[p, 3]
+            world[j, 0] = aw * bx + ax * bw + ay * bz - az * by
+            world[j, 1] = aw * by - ax * bz + ay * bw + az * bx
+            world[j, 2] = aw * bz + ax * by - ay * bx + az * bw
+            world[j, 3] = aw * bw - ax * bx - ay * by - az * bz
 
 
-@kernel(
-    "void(f8[:, ::1], i8[::1], i8[::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])"
-)
-def drive(source_world, source_a, source_b, blend, post_a, post_b, scratch, world):
-    """world[j] <- slerp(G_a C_a, G_b C_b, blend) for every driven joint; scratch is (1, 4)."""
-    for j in range(source_a.shape[0]):
-        if source_a[j] < 0:
+@kernel("void(f8[:, ::1], i8[:, ::1], f8[:, ::1], f8[:, ::1])")
+def drive(source_world, links, constants, world):
+    """world[j] <- slerp(G_a C_a, G_b C_b, blend) for every driven target joint j."""
+    for j in range(links.shape[0]):
+        a = links[j, SOURCE_A]
+        if a < 0:
             continue
-        product(source_world, source_a[j], post_a, j, world, j)
-        f = blend[j]
-        if f == 0.0:
-            continue
-        product(source_world, source_b[j], post_b, j, scratch, 0)
-        dot = 0.0
-        for k in range(4):
-            dot += world[j, k] * scratch[0, k]
-        sign = 1.0
-        if dot < 0.0:
-            dot = -dot
-            sign = -1.0
-        if dot > 0.9995:  # so near that the straight line and the arc differ by less than 1e-7
-            wa = 1.0 - f
-            wb = f
-        else:
-            angle = np.arccos(dot)
-            wa = np.sin((1.0 - f) * angle)
-            wb = np.sin(f * angle)
-        wb *= sign
-        length = 0.0
-        for k in range(4):
-            world[j, k] = wa * world[j, k] + wb * scratch[0, k]
-            length += world[j, k] * world[j, k]
-        length = 1.0 / np.sqrt(length)
-        for k in range(4):
-            world[j, k] *= length
+        ax = source_world[a, 0]
+        ay = source_world[a, 1]
+        az = source_world[a, 2]
+        aw = source_world[a, 3]
+        bx = constants[j, POST_A]
+        by = constants[j, POST_A + 1]
+        bz = constants[j, POST_A + 2]
+        bw = constants[j, POST_A + 3]
+        x = aw * bx + ax * bw + ay * bz - az * by
+        y = aw * by - ax * bz + ay * bw + az * bx
+        z = aw * bz + ax * by - ay * bx + az * bw
+        w = aw * bw - ax * bx - ay * by - az * bz
+        f = constants[j, BLEND]
+        if f != 0.0:
+            b = links[j, SOURCE_B]
+            ax = source_world[b, 0]
+            ay = source_world[b, 1]
+            az = source_world[b, 2]
+            aw = source_world[b, 3]
+            bx = constants[j, POST_B]
+            by = constants[j, POST_B + 1]
+            bz = constants[j, POST_B + 2]
+            bw = constants[j, POST_B + 3]
+            ux = aw * bx + ax * bw + ay * bz - az * by
+            uy = aw * by - ax * bz + ay * bw + az * bx
+            uz = aw * bz + ax * by - ay * bx + az * bw
+            uw = aw * bw - ax * bx - ay * by - az * bz
+            dot = x * ux + y * uy + z * uz + w * uw
+            near = abs(dot)
+            if near > 0.9995:  # so near that the chord and the arc differ by less than 1e-7
+                wa = 1.0 - f
+                wb = f
+            else:
+                angle = np.arccos(near)
+                wa = np.sin((1.0 - f) * angle)
+                wb = np.sin(f * angle)
+            if dot < 0.0:
+                wb = -wb
+            x = wa * x + wb * ux
+            y = wa * y + wb * uy
+            z = wa * z + wb * uz
+            w = wa * w + wb * uw
+            k = 1.0 / np.sqrt(x * x + y * y + z * z + w * w)
+            x *= k
+            y *= k
+            z *= k
+            w *= k
+        world[j, 0] = x
+        world[j, 1] = y
+        world[j, 2] = z
+        world[j, 3] = w
 
 
-@kernel("void(i8[::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1])")
-def share_twist(hands, axes, canonical, twist, world):
-    """Turn each forearm j about its bone by half the twist of its hand, hands[j] (-1: none).
+@kernel("void(i8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1])")
+def share_twist(links, constants, twist, world):
+    """Turn each forearm about its bone by half the twist of the hand its link names, if any.
 
-    `axes` (n_t, 3) are the bones' directions in the forearms' frames, `canonical` (n_t, 4) is
-    hand_from_forearm with an untwisted wrist. `twist` (n_t,) remembers the last angle (rad, NaN
-    at a start), so that a wrist that turns past 180 degrees does not flip the forearm.
+    BONE is the bone's direction in the forearm's frame, UNTWISTED is hand_from_forearm with an
+    untwisted wrist. `twist` (n_t,) remembers the last angle (rad, NaN at a start), so that a wrist
+    that turns past 180 degrees does not flip the forearm.
     """
-    for j in range(hands.shape[0]):
-        h = hands[j]
+    for j in range(links.shape[0]):
+        h = links[j, HAND]
         if h < 0:
             continue
         # conj(G_forearm) G_hand hand_from_forearm: what the wrist does, in the forearm's frame.
@@ -108,15 +137,18 @@ def share_twist(hands, axes, canonical, twist, world):
         y = aw * by - ax * bz + ay * bw + az * bx
         z = aw * bz + ax * by - ay * bx + az * bw
         w = aw * bw - ax * bx - ay * by - az * bz
-        cx = canonical[j, 0]
-        cy = canonical[j, 1]
-        cz = canonical[j, 2]
-        cw = canonical[j, 3]
+        cx = constants[j, UNTWISTED]
+        cy = constants[j, UNTWISTED + 1]
+        cz = constants[j, UNTWISTED + 2]
+        cw = constants[j, UNTWISTED + 3]
         qx = w * cx + x * cw + y * cz - z * cy
         qy = w * cy - x * cz + y * cw + z * cx
         qz = w * cz + x * cy - y * cx + z * cw
         qw = w * cw - x * cx - y * cy - z * cz
-        angle = 2.0 * np.arctan2(qx * axes[j, 0] + qy * axes[j, 1] + qz * axes[j, 2], qw)
+        ux = constants[j, BONE]
+        uy = constants[j, BONE + 1]
+        uz = constants[j, BONE + 2]
+        angle = 2.0 * np.arctan2(qx * ux + qy * uy + qz * uz, qw)
         last = twist[j]
         if last != last:
             last = 0.0
@@ -125,9 +157,9 @@ def share_twist(hands, axes, canonical, twist, world):
         half = 0.25 * min(max(angle, -_LARGEST_TWIST_RAD), _LARGEST_TWIST_RAD)
         s = np.sin(half)
         c = np.cos(half)
-        x = s * axes[j, 0]
-        y = s * axes[j, 1]
-        z = s * axes[j, 2]
+        x = s * ux
+        y = s * uy
+        z = s * uz
         ax = -ax
         ay = -ay
         az = -az
@@ -137,26 +169,40 @@ def share_twist(hands, axes, canonical, twist, world):
         world[j, 3] = aw * c - ax * x - ay * y - az * z
 
 
-@kernel("void(i8[::1], f8[:, ::1], i8[::1], i8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])")
-def localise(parents, rest, source_a, verbatim, source_q, world, q):
+@kernel("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])")
+def localise(links, constants, source_q, world, q):
     """q (n_t, 4) <- parent_from_joint of every target joint, from the driven ones' `world`.
 
     A joint that nothing drives keeps its rest rotation, and its `world` row is filled in. Where
-    `verbatim` names a source joint, that joint's own rotation is copied to the bit.
+    VERBATIM names a source joint, that joint's own rotation is copied to the bit.
     """
-    for j in range(parents.shape[0]):
-        p = parents[j]
-        if source_a[j] < 0:
+    for j in range(links.shape[0]):
+        p = links[j, PARENT]
+        if links[j, SOURCE_A] < 0:
+            bx = constants[j, REST]
+            by = constants[j, REST + 1]
+            bz = constants[j, REST + 2]
+            bw = constants[j, REST + 3]
+            q[j, 0] = bx
+            q[j, 1] = by
+            q[j, 2] = bz
+            q[j, 3] = bw
+            ax = 0.0
+            ay = 0.0
+            az = 0.0
+            aw = 1.0
+            if p >= 0:
+                ax = world[p, 0]
+                ay = world[p, 1]
+                az = world[p, 2]
+                aw = world[p, 3]
+            world[j, 0] = aw * bx + ax * bw + ay * bz - az * by
+            world[j, 1] = aw * by - ax * bz + ay * bw + az * bx
+            world[j, 2] = aw * bz + ax * by - ay * bx + az * bw
+            world[j, 3] = aw * bw - ax * bx - ay * by - az * bz
+        elif links[j, VERBATIM] >= 0:
             for k in range(4):
-                q[j, k] = rest[j, k]
-            if p < 0:
-                for k in range(4):
-                    world[j, k] = rest[j, k]
-            else:
-                product(world, p, rest, j, world, j)
-        elif verbatim[j] >= 0:
-            for k in range(4):
-                q[j, k] = source_q[verbatim[j], k]
+                q[j, k] = source_q[links[j, VERBATIM], k]
         elif p < 0:
             for k in range(4):
                 q[j, k] = world[j, k]
@@ -175,39 +221,36 @@ def localise(parents, rest, source_a, verbatim, source_q, world, q):
             q[j, 3] = aw * bw - ax * bx - ay * by - az * bz
 
 
-@kernel(
-    "void(f8[:, ::1], i8[:, ::1], f8, f8, f8, f8, f8[:, ::1], i8,"
-    " f8[:, ::1], f8[:, ::1], f8[::1], f8[::1])"
-)
-def place_root(
-    source_positions, source_legs, source_leg_length, scale, source_height, target_height,
-    world, hips, leg_offsets, leg_bones, root_to_hips, root,
-):  # fmt: skip
+@kernel("void(f8[:, ::1], i8[:, ::1], f8[::1], i8, f8[:, ::1], f8[::1])")
+def place_root(source_positions, source_legs, body, hips, world, root):
     """root (3,) <- where the target's root must be for its legs to start where the source's do.
 
     The midpoint of the source's upper-leg joints, measured from the height of a planted ankle, is
     scaled. Legs whose thigh and shin divide otherwise end elsewhere when they bend; so the body is
     raised or lowered until the ankle that stands is at its scaled height. `source_legs` (2, 3) are
-    both sides' upper leg, lower leg and foot; `leg_offsets` (2, 3) m the target's upper legs in
-    the frame of its hips, `leg_bones` (2, 2) m its thighs and shins; `root_to_hips` (3,) m leads
-    from its root to its hips in the world.
+    both sides' upper leg, lower leg and foot. In `body`: LEG_OFFSETS (2 x 3) m, the target's upper
+    legs in the frame of its hips, LEG_BONES (2 x 2) m, its thighs and shins, and ROOT_TO_HIPS (3)
+    m, the way from its root to its hips in the world.
     """
+    scale = body[SCALE]
+    source_height = body[SOURCE_HEIGHT]
+    target_height = body[TARGET_HEIGHT]
     x = world[hips, 0]
     y = world[hips, 1]
     z = world[hips, 2]
     w = world[hips, 3]
-    vx = 0.5 * (leg_offsets[0, 0] + leg_offsets[1, 0])
-    vy = 0.5 * (leg_offsets[0, 1] + leg_offsets[1, 1])
-    vz = 0.5 * (leg_offsets[0, 2] + leg_offsets[1, 2])
+    vx = 0.5 * (body[LEG_OFFSETS] + body[LEG_OFFSETS + 3])
+    vy = 0.5 * (body[LEG_OFFSETS + 1] + body[LEG_OFFSETS + 3 + 1])
+    vz = 0.5 * (body[LEG_OFFSETS + 2] + body[LEG_OFFSETS + 3 + 2])
     tx = 2.0 * (y * vz - z * vy)
     ty = 2.0 * (z * vx - x * vz)
     tz = 2.0 * (x * vy - y * vx)
     left = source_legs[0, 0]
     right = source_legs[1, 0]
     mid = 0.5 * (source_positions[left, 0] + source_positions[right, 0])
-    root[0] = scale * mid - (vx + w * tx + y * tz - z * ty) - root_to_hips[0]
+    root[0] = scale * mid - (vx + w * tx + y * tz - z * ty) - body[ROOT_TO_HIPS]
     mid = 0.5 * (source_positions[left, 2] + source_positions[right, 2])
-    root[2] = scale * mid - (vz + w * tz + x * ty - y * tx) - root_to_hips[2]
+    root[2] = scale * mid - (vz + w * tz + x * ty - y * tx) - body[ROOT_TO_HIPS + 2]
     mid = 0.5 * (source_positions[left, 1] + source_positions[right, 1])
     hips_y = scale * (mid - source_height) + target_height - (vy + w * ty + z * tx - x * tz)
 
@@ -216,9 +259,9 @@ def place_root(
     shift = 0.0
     for side in range(2):
         foot = source_legs[side, 2]
-        vx = leg_offsets[side, 0]
-        vy = leg_offsets[side, 1]
-        vz = leg_offsets[side, 2]
+        vx = body[LEG_OFFSETS + 3 * side]
+        vy = body[LEG_OFFSETS + 3 * side + 1]
+        vz = body[LEG_OFFSETS + 3 * side + 2]
         tx = 2.0 * (y * vz - z * vy)
         ty = 2.0 * (z * vx - x * vz)
         tz = 2.0 * (x * vy - y * vx)
@@ -230,46 +273,35 @@ def place_root(
             dx = source_positions[b, 0] - source_positions[a, 0]
             dy = source_positions[b, 1] - source_positions[a, 1]
             dz = source_positions[b, 2] - source_positions[a, 2]
-            ankle += leg_bones[side, bone] * dy / np.sqrt(dx * dx + dy * dy + dz * dz)
+            ankle += body[LEG_BONES + 2 * side + bone] * dy / np.sqrt(dx * dx + dy * dy + dz * dz)
         height = source_positions[foot, 1]
         # The lower foot decides, with a smooth change-over from one to the other.
-        weight = np.exp((lowest - height) / (_CHANGE_OVER * source_leg_length))
+        weight = np.exp((lowest - height) / (_CHANGE_OVER * body[LEG_LENGTH]))
         total += weight
         shift += weight * (scale * (height - source_height) + target_height - ankle)
-    clear = (lowest - source_height) / (_OFF_THE_FLOOR * source_leg_length)
+    clear = (lowest - source_height) / (_OFF_THE_FLOOR * body[LEG_LENGTH])
     if clear < 1.0:
         fade = 1.0
         if clear > 0.0:
             fade = 1.0 - clear * clear * (3.0 - 2.0 * clear)
         hips_y += fade * shift / total
-    root[1] = hips_y - root_to_hips[1]
+    root[1] = hips_y - body[ROOT_TO_HIPS + 1]
 
 
 @kernel(
-    "void(i8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1],"
-    " i8[::1], f8[:, ::1], i8[::1], i8[::1], f8[::1], f8[:, ::1], f8[:, ::1], i8[::1],"
-    " i8[::1], f8[:, ::1], f8[:, ::1], f8[::1],"
-    " i8[:, ::1], f8, f8, f8, f8, i8, f8[:, ::1], f8[:, ::1], f8[::1],"
-    " f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1])"
+    "void(i8[::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], f8[:, ::1], i8[:, ::1], f8[::1], i8,"
+    " f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1])"
 )
 def transfer(
-    source_parents, source_q, source_positions, source_world,
-    parents, rest, source_a, source_b, blend, post_a, post_b, verbatim,
-    hands, forearm_axes, untwisted, twist,
-    source_legs, source_leg_length, scale, source_height, target_height, hips,
-    leg_offsets, leg_bones, root_to_hips,
-    scratch, world, q, root,
+    source_parents, source_q, source_positions, links, constants, source_legs, body, hips,
+    twist, source_world, world, q, root,
 ):  # fmt: skip
     """One frame: source pose in, the target's rotations q (n_t, 4) and root (3,) m out.
 
-    `source_world` (n_s, 4), `scratch` (1, 4) and `world` (n_t, 4) are workspaces that hold the
-    world rotations of both bodies afterwards.
+    `source_world` (n_s, 4) and `world` (n_t, 4) are left with the world rotations of both bodies.
     """
     world_rotations(source_parents, source_q, source_world)
-    drive(source_world, source_a, source_b, blend, post_a, post_b, scratch, world)
-    share_twist(hands, forearm_axes, untwisted, twist, world)
-    localise(parents, rest, source_a, verbatim, source_q, world, q)
-    place_root(
-        source_positions, source_legs, source_leg_length, scale, source_height, target_height,
-        world, hips, leg_offsets, leg_bones, root_to_hips, root,
-    )  # fmt: skip
+    drive(source_world, links, constants, world)
+    share_twist(links, constants, twist, world)
+    localise(links, constants, source_q, world, q)
+    place_root(source_positions, source_legs, body, hips, world, root)

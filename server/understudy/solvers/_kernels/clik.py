@@ -64,6 +64,11 @@ from understudy.solvers._kernels.rows import (
     subtract_rows,
 )
 
+# Farther from a goal than this the Jacobian of the first step has had its day: it is made anew,
+# and corrections go on while they help.
+FAR_M = 0.003
+RESCUES = 6
+
 
 @kernel("void(f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8, i8, f8[::1])")
 def goal_step(effectors_f, last_goals, goals, blocks, i, f, dx):
@@ -373,7 +378,9 @@ def step(
         corrections = int(params[CORRECTIONS])
         if fresh:
             corrections = max(corrections, 12)
-        for _ in range(corrections):
+        rescues = RESCUES if corrections > 0 else 0
+        before = np.inf
+        for c in range(corrections + rescues):
             worst_clip = max(worst_clip, clipped)
             forward(joints_i, joints_f, eased, root, q, world, free)
             errors(effectors_i, effectors_f, eased, blocks, world, reached, e)
@@ -381,7 +388,13 @@ def step(
                 seat(effectors_i, eased, world, base, root, q, reached)
                 forward(joints_i, joints_f, eased, root, q, world, free)
                 errors(effectors_i, effectors_f, eased, blocks, world, reached, e)
-            if clipped > 0 or fresh:
+            missing = 0.0
+            for i in range(m):
+                missing = max(missing, abs(e[i]))
+            if c >= corrections and (missing < FAR_M or missing > 0.7 * before):
+                break
+            before = missing
+            if clipped > 0 or fresh or missing > FAR_M:
                 jacobian(
                     joints_i,
                     bound,
