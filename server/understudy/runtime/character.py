@@ -9,6 +9,7 @@ from understudy.kinematics import Skeleton
 from understudy.runtime.timing import now_ns, wall_ns
 from understudy.transport import PoseOutput
 from understudy_protocol.downlink import encode_event
+from understudy_protocol.inspection import inspection_topic
 from understudy_protocol.messages import EventMessage, Scalar
 from understudy_protocol.skeletons import encode_skeleton
 from understudy_protocol.topics import topic
@@ -22,6 +23,7 @@ class Character:
         self.skeleton = skeleton
         self.skeleton_topic = topic(name, "skeleton")
         self.pose_topic = topic(name, "pose")
+        self.goals_topic = inspection_topic(name, "goals")
         self._event_topic = topic(name, "event")
         self.skeleton_id = 0
         self.skeleton_body = b""

@@ -85,6 +85,8 @@ class OutputClock:
             now_ns(),
             max(0, server_ns - sample.shown_ns),
         )
+        if self._session.watched:
+            self._session.show_goals()
 
     def _delay_ns(self) -> int:
         """How far behind the performer's clock to sample."""

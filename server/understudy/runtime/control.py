@@ -53,6 +53,7 @@ async def keep_house(output: PoseOutput, show: Show, rates: Rates) -> None:
     while True:
         await asyncio.sleep(_ADMIT_S)
         output.admit_subscribers(show.greeting)
+        show.heed_audience()
         tick += 1
         if tick % _HOLD_TICKS == 0:
             at_ns = now_ns()

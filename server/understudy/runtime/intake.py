@@ -17,14 +17,16 @@ from understudy_protocol.uplink import decode_goal
 
 FindPerformer = Callable[[str], Performer | None]
 FindSession = Callable[[str], Session | None]
+Send = Callable[[bytes, bytes], None]
 
 
 class Intake:
     """Decodes, takes in, solves and publishes, all in the thread that calls `handle`.
 
     `find_performer` may make a performer known and says None when there are too many;
-    `on_skeleton` is told when a performer's skeleton is new. What cannot be used is counted, and
-    nothing is logged here: a bad sender must not slow the others down.
+    `on_skeleton` is told when a performer's skeleton is new; `send` publishes what a watched
+    performer sends, after the characters' poses. What cannot be used is counted, and nothing is
+    logged here: a bad sender must not slow the others down.
     """
 
     def __init__(
@@ -32,11 +34,13 @@ class Intake:
         find_performer: FindPerformer,
         find_session: FindSession,
         on_skeleton: Callable[[Performer], None],
+        send: Send,
     ) -> None:
         self.refused: Counter[str] = Counter()
         self._find_performer = find_performer
         self._find_session = find_session
         self._on_skeleton = on_skeleton
+        self._send = send
         self._topics: dict[bytes, tuple[Kind, Performer]] = {}
 
     def handle(self, arrival: Arrival) -> None:
@@ -89,6 +93,11 @@ class Intake:
                 session.publish_event("restarted", f"performer {performer.name!r} restarted")
         for session in performer.live:
             session.advance(pose, stream.skeleton_id, arrival_ns, decoded, ingested)
+        for session in performer.live:
+            if session.watched:
+                session.show_goals()
+        if performer.watched:
+            self._send(performer.shown_frame_topic, body)
 
     def _skeleton(self, performer: Performer, body: bytes) -> None:
         try:
@@ -101,6 +110,8 @@ class Intake:
             if new:
                 performer.renew_mailbox()
                 self._on_skeleton(performer)
+            if performer.watched:
+                self._send(performer.shown_skeleton_topic, body)
 
     def _goal(self, character: str, body: bytes, arrival_ns: int) -> None:
         session = self._find_session(character)

@@ -9,6 +9,7 @@ from understudy.config import PerformerConfig
 from understudy.ingest import PerformerStream
 from understudy.runtime.mailbox import Mailbox
 from understudy.runtime.session import Session
+from understudy_protocol.inspection import inspection_topic
 
 MAX_PERFORMERS: Final = 64
 
@@ -18,6 +19,7 @@ class Performer:
 
     `live` are the sessions solved with each frame; `clocked` those that sample `mailbox`. Both are
     replaced as a whole, never changed, so that the receiving thread needs no lock to read them.
+    `watched` says that somebody wants to see its frames.
     """
 
     def __init__(self, config: PerformerConfig) -> None:
@@ -28,6 +30,9 @@ class Performer:
         self.mailbox: Mailbox | None = None
         self.refused: Counter[str] = Counter()
         self.heard_ns: int | None = None
+        self.watched = False
+        self.shown_skeleton_topic = inspection_topic(config.name, "skeleton")
+        self.shown_frame_topic = inspection_topic(config.name, "frame")
 
     @property
     def name(self) -> str:

@@ -69,7 +69,10 @@ def _rehearse(character: Character, config: SessionConfig, pipeline: Pipeline) -
         performer.set_sessions((session,))
         performer.live = (session,)
         intake = Intake(
-            lambda name: performer, lambda name: session, lambda who: session.adopt(pipeline)
+            lambda name: performer,
+            lambda name: session,
+            lambda who: session.adopt(pipeline),
+            output.send,
         )
         message = message_from_skeleton(pipeline.source)
         rest = pipeline.source.rest_pose()

@@ -126,7 +126,7 @@ class Server:
         show.start()
         for session, character in zip(config.sessions, characters, strict=True):
             show.open(session, character)
-        intake = Intake(show.find_performer, show.find_session, show.order_pipelines)
+        intake = Intake(show.find_performer, show.find_session, show.order_pipelines, output.send)
         # What exists now stays: the collector need not look at it again in mid-stream.
         gc.collect()
         gc.freeze()

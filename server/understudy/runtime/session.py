@@ -6,6 +6,8 @@ import threading
 from collections import Counter
 from collections.abc import Mapping
 
+import numpy as np
+
 from understudy.conditioning import CharacterPose
 from understudy.config import PerformerConfig, SessionConfig
 from understudy.ingest import SourcePose
@@ -15,6 +17,7 @@ from understudy.runtime.timing import StageTimes, now_ns, wall_ns
 from understudy.solvers.base import ParameterValue
 from understudy.transport import PoseOutput
 from understudy_protocol import status
+from understudy_protocol.inspection import GoalsMessage, encode_goals
 from understudy_protocol.messages import GoalMessage
 from understudy_protocol.wire import pack
 
@@ -38,6 +41,7 @@ class Session:
         self.times = StageTimes()
         self.counts: Counter[str] = Counter()
         self.problem: str | None = None
+        self.watched = False  # somebody wants to see the effectors' goals
         self.ease_s = performer.ease_s
         self._stale_after_ns = int(performer.stale_after_s * 1e9)
         self._output = output
@@ -136,6 +140,23 @@ class Session:
         if recovered:
             self.publish_event("recovered", f"performer {self.config.performer!r} is back")
         return True
+
+    def show_goals(self) -> None:
+        """Publish where the effectors of the last pose should have been."""
+        with self._lock:
+            pipeline = self._pipeline
+            if pipeline is None or not self._solved or self._closed:
+                return
+            targets = pipeline.aligner.targets
+            goals = GoalsMessage(
+                self._seq - 1,
+                self.character.skeleton_id,
+                np.array([effector.joint for effector in pipeline.aligner.effectors]),
+                targets.points,
+                targets.positions,
+                targets.strengths,
+            )
+            self._output.send(self.character.goals_topic, encode_goals(goals))
 
     def hold_if_silent(self, at_ns: int, heard_ns: int | None) -> bool:
         """Publish the last pose as stale if the performer was last heard too long ago.

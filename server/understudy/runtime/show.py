@@ -110,11 +110,30 @@ class Show:
 
     def greeting(self, prefix: bytes) -> list[tuple[bytes, bytes]]:
         """The skeletons that a new subscriber to `prefix` must have first."""
-        return [
+        skeletons = [
             (session.character.skeleton_topic, session.character.skeleton_body)
             for session in self.sessions.values()
-            if session.character.skeleton_topic.startswith(prefix)
         ]
+        if prefix:  # performers are shown only to those who ask for them
+            skeletons += [
+                (performer.shown_skeleton_topic, performer.stream.announcement)
+                for performer in self.performers.values()
+                if performer.stream.announcement
+            ]
+        return [message for message in skeletons if message[0].startswith(prefix)]
+
+    def heed_audience(self) -> None:
+        """Have performers and goals shown to whoever asked for them, and to nobody otherwise.
+
+        To be called by the thread that admits subscribers.
+        """
+        for performer in self.performers.values():
+            wanted = self._output.wants(performer.shown_frame_topic)
+            if wanted and not performer.watched and performer.stream.announcement:
+                self._output.send(performer.shown_skeleton_topic, performer.stream.announcement)
+            performer.watched = wanted
+        for session in self.sessions.values():
+            session.watched = self._output.wants(session.character.goals_topic)
 
     def _build(self) -> None:
         while (performer := self._orders.get()) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -19,6 +20,8 @@ SEND_BUFFER_BYTES: Final = 1 << 16
 SUBSCRIPTION_BYTES: Final = 1024
 
 Message = tuple[bytes, bytes]
+
+_MORE: Final = int(zmq.SNDMORE)
 
 
 class PoseOutput:
@@ -38,6 +41,7 @@ class PoseOutput:
         self._socket = socket
         self._lock = threading.Lock()
         self._closed = False
+        self._prefixes: Counter[bytes] = Counter()
         try:
             self.endpoint = bind(socket, address)
         except BaseException:
@@ -48,7 +52,9 @@ class PoseOutput:
         """Publish one message; never waits for a subscriber."""
         with self._lock:
             if not self._closed:
-                self._socket.send_multipart((topic, body))
+                # Half the time of send_multipart, which looks at every part twice.
+                self._socket.send(topic, _MORE)
+                self._socket.send(body)
 
     def admit_subscribers(self, greeting: Callable[[bytes], Iterable[Message]]) -> int:
         """Grant the subscriptions that have come in; how many there were.
@@ -64,10 +70,21 @@ class PoseOutput:
                     self._socket.setsockopt(zmq.SUBSCRIBE, prefix)
                     for topic, body in greeting(prefix):
                         self._socket.send_multipart((topic, body))
+                    self._prefixes[prefix] += 1
                     granted += 1
                 elif request[:1] == b"\x00":
                     self._socket.setsockopt(zmq.UNSUBSCRIBE, prefix)
+                    self._prefixes[prefix] -= 1
+                    if not self._prefixes[prefix]:
+                        del self._prefixes[prefix]
         return granted
+
+    def wants(self, topic: bytes) -> bool:
+        """Whether somebody has asked for `topic` in particular: by a prefix that is not empty.
+
+        To be called by the thread that admits subscribers.
+        """
+        return any(prefix and topic.startswith(prefix) for prefix in self._prefixes)
 
     def close(self) -> None:
         """Unbind; later sends are ignored."""
