@@ -9,10 +9,15 @@ from understudy.kinematics import Skeleton
 from understudy.kinematics.limits import JointLimits
 from understudy.kinematics.tasks import Effector
 from understudy.solvers.base import ParameterValue, Solver, SolverError
+from understudy.solvers.clik import PARAMETERS as CLIK_PARAMETERS
 from understudy.solvers.clik import Clik
 from understudy.solvers.copy import Copy
+from understudy.solvers.parameters import Parameter
 
 SOLVERS: Final = ("copy", "clik")
+
+SOLVER_PARAMETERS: Final[dict[str, tuple[Parameter, ...]]] = {"copy": (), "clik": CLIK_PARAMETERS}
+"""What can be changed about each solver while it runs."""
 
 
 def create_solver(

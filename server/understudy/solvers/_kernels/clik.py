@@ -43,6 +43,7 @@ from understudy.solvers._kernels.clik_layout import (
 from understudy.solvers._kernels.easing import blend, ease_goals, gain_over, ramp, stand_still
 from understudy.solvers._kernels.layout import (
     ARM,
+    AXIS,
     BASE,
     BASE_HOLD,
     BLOCK_EFFECTOR,
@@ -54,7 +55,7 @@ from understudy.solvers._kernels.layout import (
     STRENGTH,
     TURN,
 )
-from understudy.solvers._kernels.posture import apply, carry_over, imitate
+from understudy.solvers._kernels.posture import apply, carry_over, imitate, on_hinge
 from understudy.solvers._kernels.rows import (
     add_transposed,
     back_substitute,
@@ -68,6 +69,24 @@ from understudy.solvers._kernels.rows import (
 # and corrections go on while they help.
 FAR_M = 0.003
 RESCUES = 6
+
+
+@kernel("b1(f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1])")
+def all_finite(head, source, goals, extra, params):
+    """Whether a frame's numbers can be used: not a NaN or an infinity among them."""
+    total = params[DT]
+    for i in range(head.shape[0]):
+        total += abs(head[i])
+    for j in range(source.shape[0]):
+        for r in range(4):
+            total += abs(source[j, r])
+    for f in range(goals.shape[0]):
+        for r in range(GOAL_FLOATS):
+            total += abs(goals[f, r])
+    for j in range(extra.shape[0]):
+        for r in range(3):
+            total += abs(extra[j, r])
+    return np.isfinite(total)
 
 
 @kernel("void(f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8, i8, f8[::1])")
@@ -156,6 +175,12 @@ def step(
     probe = rows[2]
     dx = rows[3]
     L = A[0]
+    if not all_finite(head, source, goals, extra, params):
+        # Nothing of it is remembered but a jump: the next frame continues the last good one.
+        report[FINITE] = 0.0
+        if head[JUMP] != 0.0 and report[FRESH] == 0.0:
+            report[FRESH] = 2.0
+        return
     fresh = report[FRESH] == 1.0
     jump = head[JUMP] != 0.0 or report[FRESH] != 0.0
     kept[:] = q
@@ -168,11 +193,17 @@ def step(
             for r in range(9):
                 free[j, r] = 0.0
             free[j, 0] = free[j, 4] = free[j, 8] = 1.0
+        else:  # a hinge, whatever a limit has taken from it
+            for r in range(3):
+                for t in range(3):
+                    free[j, 3 * r + t] = joints_f[j, AXIS + r] * joints_f[j, AXIS + t]
     if fresh:  # nothing to continue: start from the performer's own posture
         for j in range(n):
             if joints_i[j, FREEDOM] == 0:
                 for r in range(4):
                     q[j, r] = source[j, r]
+            elif joints_i[j, FREEDOM] == 1:
+                on_hinge(joints_f, j, source, q)
         for r in range(3):
             root[r] = head[r]
     steps = 1
@@ -203,7 +234,7 @@ def step(
                     ease[f, 0] = 0.0  # no limb moves like that: eased in like a new effector
                 else:
                     farthest = max(farthest, size)
-        steps = min(MAX_SUBSTEPS, 1 + int(np.sqrt(farthest) / params[MAX_GOAL_STEP]))
+        steps = 1 + int(min(np.sqrt(farthest) / params[MAX_GOAL_STEP], MAX_SUBSTEPS - 1.0))
     dt = params[DT] / steps
     eliminated = params[ELIMINATE] != 0.0 and head[BASE] >= 0.0
     table = 1 + int(head[BASE]) if eliminated else 0
@@ -248,7 +279,7 @@ def step(
                 for r in range(GOAL_FLOATS):
                     last_goals[f, r] = wanted[f, r]
         if params[PAPER] == 0.0:
-            carry_over(joints_i, last, now, q)
+            carry_over(joints_i, joints_f, wanted, last, now, q)
             for r in range(3):
                 root[r] += now_root[r] - last_root[r]
         ease_goals(params, ease, wanted, last_goals, dt, gain, eased)
@@ -313,16 +344,18 @@ def step(
                     last[j, r] = q[j, r]
             for r in range(3):
                 last_root[r] = root[r]
-            apply(joints_i, joints_f, bound, free, d, params[MAX_JOINT_STEP], root, q)
+            apply(joints_i, joints_f, wanted, bound, free, d, params[MAX_JOINT_STEP], root, q)
             forward(joints_i, joints_f, eased, root, q, world, free)
             if eliminated:
                 errors(effectors_i, effectors_f, eased, blocks, world, reached, e)
                 seat(effectors_i, eased, world, base, root, q, reached)
                 forward(joints_i, joints_f, eased, root, q, world, free)
             errors(effectors_i, effectors_f, eased, blocks, world, reached, e)
-            imitate(joints_i, bound, free, q, now, extra, posture_gain, d)
+            imitate(joints_i, wanted, bound, free, q, now, extra, posture_gain, d)
             for r in range(3):
-                d[0, r] = 0.0 if eliminated else posture_gain * (now_root[r] - root[r])
+                d[0, r] = 0.0
+                if not eliminated:
+                    d[0, r] = posture_gain * (now_root[r] - root[r]) + extra[0, r]
             for i in range(m):
                 e[i] += dx[i]
             for j in range(n):
@@ -331,7 +364,7 @@ def step(
             for r in range(3):
                 root[r] = last_root[r]
         else:
-            imitate(joints_i, bound, free, q, now, extra, posture_gain, d)
+            imitate(joints_i, wanted, bound, free, q, now, extra, posture_gain, d)
             for r in range(3):
                 d[0, r] = 0.0
                 if not eliminated:
@@ -374,7 +407,7 @@ def step(
         add_transposed(
             joints_f, effectors_i, effectors_f, wanted, blocks, chain, root_mobility, J, y, d
         )
-        clipped = apply(joints_i, joints_f, bound, free, d, params[MAX_JOINT_STEP], root, q)
+        clipped = apply(joints_i, joints_f, wanted, bound, free, d, params[MAX_JOINT_STEP], root, q)
         corrections = int(params[CORRECTIONS])
         if fresh:
             corrections = max(corrections, 12)
@@ -429,7 +462,9 @@ def step(
             add_transposed(
                 joints_f, effectors_i, effectors_f, wanted, blocks, chain, root_mobility, J, e, d
             )
-            clipped = apply(joints_i, joints_f, bound, free, d, params[MAX_JOINT_STEP], root, q)
+            clipped = apply(
+                joints_i, joints_f, wanted, bound, free, d, params[MAX_JOINT_STEP], root, q
+            )
         worst_clip = max(worst_clip, clipped)
         last[:] = now
         for r in range(3):
@@ -463,6 +498,9 @@ def step(
         q[:] = kept
         for r in range(3):
             root[r] = roots[3, r]
+        for i in range(m):
+            probe[i] = 1.0
+        report[LAST_BASE] = -1.0
     report[FRESH] = 0.0
     report[CLIPPED] = worst_clip
     report[WORST] = 0.0

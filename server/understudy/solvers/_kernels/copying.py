@@ -6,50 +6,8 @@ import numpy as np
 
 from understudy.kinematics.compiled import kernel
 from understudy.solvers._kernels.body import forward
-from understudy.solvers._kernels.layout import (
-    AXIS,
-    CENTRE,
-    FREEDOM,
-    GOAL,
-    JOINT,
-    POINT,
-    STRENGTH,
-)
-
-
-@kernel("void(f8[:, ::1], i8, f8[:, ::1], f8[:, ::1])")
-def on_hinge(joints_f, j, source, q):
-    """q[j] <- the rotation about the hinge's axis that is nearest to source[j]."""
-    cx = -joints_f[j, CENTRE]
-    cy = -joints_f[j, CENTRE + 1]
-    cz = -joints_f[j, CENTRE + 2]
-    cw = joints_f[j, CENTRE + 3]
-    x = source[j, 0]
-    y = source[j, 1]
-    z = source[j, 2]
-    w = source[j, 3]
-    rx = cw * x + cx * w + cy * z - cz * y
-    ry = cw * y - cx * z + cy * w + cz * x
-    rz = cw * z + cx * y - cy * x + cz * w
-    rw = cw * w - cx * x - cy * y - cz * z
-    ax = joints_f[j, AXIS]
-    ay = joints_f[j, AXIS + 1]
-    az = joints_f[j, AXIS + 2]
-    s = rx * ax + ry * ay + rz * az
-    length = np.sqrt(s * s + rw * rw)
-    if length < 1e-9:
-        s = 0.0
-        rw = 1.0
-        length = 1.0
-    s /= length
-    rw /= length
-    cx = -cx
-    cy = -cy
-    cz = -cz
-    q[j, 0] = cw * s * ax + cx * rw + cy * s * az - cz * s * ay
-    q[j, 1] = cw * s * ay - cx * s * az + cy * rw + cz * s * ax
-    q[j, 2] = cw * s * az + cx * s * ay - cy * s * ax + cz * rw
-    q[j, 3] = cw * rw - s * (cx * ax + cy * ay + cz * az)
+from understudy.solvers._kernels.layout import FREEDOM, GOAL, JOINT, POINT, STRENGTH
+from understudy.solvers._kernels.posture import on_hinge
 
 
 @kernel(

@@ -127,7 +127,9 @@ def ease_goals(params, ease, goals, last_goals, dt, gain, eased):
         eased[f, STRENGTH] = goals[f, STRENGTH]
         for r in range(3):
             eased[f, POINT + r] = goals[f, POINT + r]
-        if goals[f, STRENGTH] <= 0.0:
+        if goals[f, STRENGTH] <= 0.0:  # not followed; a base that is eliminated stands here
+            for r in range(GOAL, STRENGTH):
+                eased[f, r] = goals[f, r]
             ease[f, 0] = 0.0
             continue
         k = gain_over(params[K1] * gain * ramp(ease[f, 0], params), dt)

@@ -6,15 +6,68 @@ import numpy as np
 
 from understudy.kinematics._kernels import difference, turn
 from understudy.kinematics.compiled import kernel
-from understudy.solvers._kernels.layout import EXACT, FREEDOM, LIMITED
+from understudy.solvers._kernels.layout import AXIS, CENTRE, EXACT, FREEDOM, LIMITED, STRENGTH
 from understudy.solvers._kernels.limits import project
 
 
-@kernel("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])")
-def carry_over(joints_i, last, now, q):
+@kernel("void(f8[:, ::1], i8, f8[:, ::1], f8[:, ::1])")
+def on_hinge(joints_f, j, source, q):
+    """q[j] <- the rotation about the hinge's axis that is nearest to source[j]."""
+    cx = -joints_f[j, CENTRE]
+    cy = -joints_f[j, CENTRE + 1]
+    cz = -joints_f[j, CENTRE + 2]
+    cw = joints_f[j, CENTRE + 3]
+    x = source[j, 0]
+    y = source[j, 1]
+    z = source[j, 2]
+    w = source[j, 3]
+    rx = cw * x + cx * w + cy * z - cz * y
+    ry = cw * y - cx * z + cy * w + cz * x
+    rz = cw * z + cx * y - cy * x + cz * w
+    rw = cw * w - cx * x - cy * y - cz * z
+    ax = joints_f[j, AXIS]
+    ay = joints_f[j, AXIS + 1]
+    az = joints_f[j, AXIS + 2]
+    s = rx * ax + ry * ay + rz * az
+    length = np.sqrt(s * s + rw * rw)
+    if length < 1e-9:
+        s = 0.0
+        rw = 1.0
+        length = 1.0
+    s /= length
+    rw /= length
+    cx = -cx
+    cy = -cy
+    cz = -cz
+    q[j, 0] = cw * s * ax + cx * rw + cy * s * az - cz * s * ay
+    q[j, 1] = cw * s * ay - cx * s * az + cy * rw + cz * s * ax
+    q[j, 2] = cw * s * az + cx * s * ay - cy * s * ax + cz * rw
+    q[j, 3] = cw * rw - s * (cx * ax + cy * ay + cz * az)
+
+
+@kernel("b1(i8[:, ::1], f8[:, ::1], i8)")
+def is_set_elsewhere(joints_i, goals, j):
+    """Whether joint j cannot turn, or is turned by an orientation goal that counts."""
+    e = joints_i[j, EXACT]
+    return joints_i[j, FREEDOM] == 2 or (e >= 0 and goals[e, STRENGTH] > 0.0)
+
+
+@kernel("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])")
+def carry_over(joints_i, joints_f, goals, last, now, q):
     """q[j] <- q[j] last[j]^-1 now[j]: the performer's own increment, joint by joint."""
     for j in range(q.shape[0]):
-        if joints_i[j, EXACT] >= 0 or joints_i[j, FREEDOM] != 0:
+        if is_set_elsewhere(joints_i, goals, j):
+            continue
+        if joints_i[j, FREEDOM] == 1:
+            x, y, z = difference(last, j, now, j)
+            along = x * joints_f[j, AXIS] + y * joints_f[j, AXIS + 1] + z * joints_f[j, AXIS + 2]
+            turn(
+                q,
+                j,
+                along * joints_f[j, AXIS],
+                along * joints_f[j, AXIS + 1],
+                along * joints_f[j, AXIS + 2],
+            )
             continue
         ax = -last[j, 0]
         ay = -last[j, 1]
@@ -43,11 +96,14 @@ def carry_over(joints_i, last, now, q):
         q[j, 3] = nw * k
 
 
-@kernel("void(i8[:, ::1], i8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8, f8[:, ::1])")
-def imitate(joints_i, bound, free, q, now, extra, gain, d):
+@kernel(
+    "void(i8[:, ::1], f8[:, ::1], i8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8,"
+    " f8[:, ::1])"
+)
+def imitate(joints_i, goals, bound, free, q, now, extra, gain, d):
     """d[1:] <- gain * log(q^-1 now) + extra: the way to the performer's angles, as far as free."""
     for j in range(q.shape[0]):
-        if joints_i[j, EXACT] >= 0 or joints_i[j, FREEDOM] == 2:
+        if is_set_elsewhere(joints_i, goals, j):
             for k in range(3):
                 d[1 + j, k] = 0.0
             continue
@@ -64,8 +120,11 @@ def imitate(joints_i, bound, free, q, now, extra, gain, d):
             d[1 + j, 2] = z
 
 
-@kernel("i8(i8[:, ::1], f8[:, ::1], i8[::1], f8[:, ::1], f8[:, ::1], f8, f8[::1], f8[:, ::1])")
-def apply(joints_i, joints_f, bound, free, d, max_step, root, q):
+@kernel(
+    "i8(i8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1], f8[:, ::1], f8[:, ::1], f8, f8[::1],"
+    " f8[:, ::1])"
+)
+def apply(joints_i, joints_f, goals, bound, free, d, max_step, root, q):
     """Move the body by d, shortened as a whole if a joint would turn too far; then the limits.
 
     Says how many joints a limit has newly held back; they are marked in `bound`.
@@ -81,7 +140,7 @@ def apply(joints_i, joints_f, bound, free, d, max_step, root, q):
         root[r] += scale * d[0, r]
     clipped = 0
     for j in range(q.shape[0]):
-        if joints_i[j, EXACT] >= 0 or joints_i[j, FREEDOM] == 2:
+        if is_set_elsewhere(joints_i, goals, j):
             continue
         turn(q, j, scale * d[1 + j, 0], scale * d[1 + j, 1], scale * d[1 + j, 2])
         if joints_i[j, LIMITED] == 1 and project(joints_f, j, q, free) > 0:

@@ -1,0 +1,164 @@
+"""How a frame begins and ends in every solver: jumps, resets, the base, the report."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from understudy.kinematics.compiled import kernel
+from understudy.solvers._kernels.body import forward
+from understudy.solvers._kernels.easing import stand_still
+from understudy.solvers._kernels.frame_layout import (
+    CLIPPED,
+    DT,
+    EASE_S,
+    EASED,
+    FINITE,
+    FRESH,
+    KEPT,
+    LAST,
+    LAST_GOALS,
+    MAX_EFFECTOR_SPEED,
+    POSE,
+    WANTED,
+    WORST,
+)
+from understudy.solvers._kernels.layout import (
+    BASE,
+    BASE_HOLD,
+    FREEDOM,
+    GOAL,
+    GOAL_FLOATS,
+    JUMP,
+    STRENGTH,
+)
+
+
+@kernel(
+    "f8(i8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[:, :, ::1],"
+    " f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1], f8[::1])"
+)
+def begin(
+    joints_i,
+    joints_f,
+    head,
+    source,
+    goals,
+    params,
+    poses,
+    roots,
+    marks,
+    ease,
+    world,
+    free,
+    bound,
+    report,
+):
+    """Keep the last pose, let go of held joints, and find what does not continue the last frame.
+
+    Says how far (m) the farthest goal has gone since the last frame; 0 after a jump.
+    """
+    n = joints_i.shape[0]
+    k = goals.shape[0]
+    q = poses[POSE]
+    fresh = report[FRESH] == 1.0
+    poses[KEPT] = q
+    for r in range(3):
+        roots[KEPT, r] = roots[POSE, r]
+    for j in range(n):
+        if bound[j] == 2:  # held back in the last frame: free again
+            bound[j] = 0
+        if bound[j] == 0:
+            for r in range(9):
+                free[j, r] = 0.0
+            free[j, 0] = free[j, 4] = free[j, 8] = 1.0
+    if fresh:  # nothing to continue: start from the performer's own posture
+        for j in range(n):
+            if joints_i[j, FREEDOM] == 0:
+                for r in range(4):
+                    q[j, r] = source[j, r]
+        for r in range(3):
+            roots[POSE, r] = head[r]
+    farthest = 0.0
+    if head[JUMP] != 0.0 or report[FRESH] != 0.0:
+        poses[LAST] = source
+        marks[LAST_GOALS] = goals
+        for r in range(3):
+            roots[LAST, r] = head[r]
+        if fresh:
+            marks[EASED] = goals
+            for f in range(k + 1):
+                ease[f, 0] = params[EASE_S]
+        else:
+            marks[WANTED] = goals
+            for f in range(k):
+                marks[WANTED, f, STRENGTH] = 0.0
+            forward(joints_i, joints_f, marks[WANTED], roots[POSE], q, world, free)
+            for f in range(k + 1):
+                ease[f, 0] = 0.0
+    else:
+        for f in range(k):
+            if goals[f, STRENGTH] > 0.0:
+                size = 0.0
+                for r in range(3):
+                    size += (goals[f, GOAL + r] - marks[LAST_GOALS, f, GOAL + r]) ** 2
+                if size > (params[MAX_EFFECTOR_SPEED] * params[DT]) ** 2:
+                    ease[f, 0] = 0.0  # no limb moves like that: eased in like a new effector
+                else:
+                    farthest = max(farthest, size)
+    return np.sqrt(farthest)
+
+
+@kernel("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])")
+def start_goals(effectors_i, world, wanted, ease, last_goals, eased):
+    """An effector that is new, or after a jump, starts where it is; its goal has not moved yet."""
+    for f in range(wanted.shape[0]):
+        if wanted[f, STRENGTH] > 0.0 and ease[f, 0] == 0.0:
+            stand_still(effectors_i, world, wanted, f, eased)
+            for r in range(GOAL_FLOATS):
+                last_goals[f, r] = wanted[f, r]
+
+
+@kernel("void(f8[::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1])")
+def hold_base(head, eased, root, world, reached):
+    """The stance foot does not slide: what is left of its error, the whole body takes."""
+    f = int(head[BASE])
+    for r in range(3):
+        shift = head[BASE_HOLD] * (eased[f, GOAL + r] - reached[f, r])
+        root[r] += shift
+        for g in range(reached.shape[0]):
+            reached[g, r] += shift
+        for j in range(world.shape[0]):
+            world[j, r] += shift
+
+
+@kernel(
+    "void(f8[:, ::1], f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8, f8[::1])"
+)
+def finish(effectors_f, goals, poses, roots, ease, reached, clipped, report):
+    """A pose that is not finite gives way to the last good one; say how far the goals are."""
+    q = poses[POSE]
+    root = roots[POSE]
+    total = root[0] + root[1] + root[2]
+    for j in range(q.shape[0]):
+        for r in range(4):
+            total += q[j, r]
+    if np.isfinite(total):
+        report[FINITE] = 1.0
+    else:
+        report[FINITE] = 0.0
+        q[:] = poses[KEPT]
+        for r in range(3):
+            root[r] = roots[KEPT, r]
+    report[FRESH] = 0.0
+    report[CLIPPED] = clipped
+    report[WORST] = 0.0
+    for f in range(goals.shape[0]):
+        size = 0.0
+        if goals[f, STRENGTH] > 0.0:
+            for r in range(3):
+                part = 0.0
+                for t in range(3):
+                    part += effectors_f[f, 3 * r + t] * (goals[f, GOAL + t] - reached[f, t])
+                size += part * part
+        ease[f, 1] = np.sqrt(size)
+        report[WORST] = max(report[WORST], ease[f, 1])

@@ -1,0 +1,38 @@
+"""Columns of what every frame-by-frame solver has: common parameters, a report, past poses."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# params: the common ones come first, a solver's own from COMMON on
+DT: Final = 0  # s since the last frame
+K1: Final = 1  # gain of the effectors' goals, per 1/30 s
+ROOT_MOBILITY: Final = 2  # of the root's translation, m^2 (a joint's default is 1 rad^2)
+MAX_EFFECTOR_SPEED: Final = 3  # m/s
+MAX_JOINT_STEP: Final = 4  # rad a solve
+EASE_S: Final = 5  # seconds over which gains rise after a jump or for a new effector
+EASE_GAIN: Final = 6  # where they start
+COMMON: Final = 7
+
+# report (6,)
+WORST: Final = 0  # m, the largest distance of a goal from what was reached
+CLIPPED: Final = 1  # joints held back by a limit
+SMALLEST: Final = 2  # m^2, estimate of the smallest eigenvalue of J P J^T + N
+FINITE: Final = 3  # 1 if the result is finite; 0: the last pose was kept
+LAST_BASE: Final = 4  # memory: the base of the last frame
+FRESH: Final = 5  # memory: after a reset, 1 starts at the first frame's posture, 2 from a pose
+REPORT: Final = 6
+
+# poses (4, n, 4) and roots (4, 3); what NOW holds is a solver's own
+POSE: Final = 0  # the character's: the last frame's until this one's takes its place
+LAST: Final = 1  # the performer's in the last frame
+NOW: Final = 2
+KEPT: Final = 3  # the character's last good one
+POSES: Final = 4
+
+# marks (4, k, GOAL_FLOATS); WANTED and SAVED are a solver's own
+LAST_GOALS: Final = 0
+WANTED: Final = 1
+EASED: Final = 2  # goals, short of the given ones by what is left of an old discrepancy
+SAVED: Final = 3
+MARKS: Final = 4
