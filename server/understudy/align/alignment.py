@@ -19,6 +19,9 @@ from understudy.kinematics import FloatArray, IntArray, Skeleton
 from understudy.kinematics.rotations import from_matrix
 
 
+_SHORTEST_LIMB_M = 1e-4
+
+
 class AlignmentError(UnderstudyError):
     """Two bodies that cannot be aligned; the text says which one lacks what."""
 
@@ -84,6 +87,8 @@ class Alignment:
         if shared:
             source_turns, target_turns = rest_turns(source), rest_turns(target)
             shares.update((theirs, Share(ours, ours, 0.0)) for ours, theirs in shared.items())
+        _check_limbs("the performer", source_body)
+        _check_limbs("the character", target_body)
         n = len(target)
         source_a = np.full(n, -1, np.int64)
         source_b = np.full(n, -1, np.int64)
@@ -180,6 +185,18 @@ def _packed(a: Alignment) -> tuple[IntArray, FloatArray, FloatArray]:
 def _check(who: str, body: RoleMap) -> None:
     if body.refused is not None:
         raise AlignmentError(f"{who} cannot be aligned: {body.refused}")
+
+
+def _check_limbs(who: str, body: Proportions) -> None:
+    """A bone without length has no direction, and would divide by zero."""
+    for row, side in enumerate(SIDES):
+        for length, what in (
+            (body.leg_bones[row, 0], "thigh"),
+            (body.leg_bones[row, 1], "shin"),
+            (body.arm_lengths[row], "arm"),
+        ):
+            if length < _SHORTEST_LIMB_M:
+                raise AlignmentError(f"{who} cannot be aligned: its {side} {what} has no length")
 
 
 def _shares(
