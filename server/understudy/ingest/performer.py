@@ -24,7 +24,8 @@ TELEPORT_M: Final = 0.3
 class PerformerStream:
     """Turns a performer's messages into `pose`, which is overwritten by every accepted frame.
 
-    `counts` says how many frames were accepted, lost on the way, or rejected and why.
+    `counts` says how many frames were accepted, lost on the way, or rejected and why;
+    `announcement` is the body of the skeleton message in force, empty before there is one.
     """
 
     def __init__(self, name: str) -> None:
@@ -33,7 +34,7 @@ class PerformerStream:
         self.skeleton_id = 0
         self.pose = SourcePose.allocate(0)
         self.counts: Counter[str] = Counter()
-        self._announcement = b""
+        self.announcement = b""
         self._reader = FrameReader(0)
         self._marker_count = 0
         self._gate = SequenceGate()
@@ -47,7 +48,7 @@ class PerformerStream:
 
     def announce(self, body: bytes) -> bool:
         """Take a skeleton message; True if it is a new skeleton. ProtocolError if it is wrong."""
-        if body == self._announcement:
+        if body == self.announcement:
             return False
         message = decode_skeleton(body)
         skeleton = skeleton_from_message(message)
@@ -57,7 +58,7 @@ class PerformerStream:
         self.pose = SourcePose.allocate(len(skeleton))
         self._reader = FrameReader(len(skeleton))
         self._marker_count = len(message.markers)
-        self._announcement = body
+        self.announcement = body
         self._fresh = True
         if changed:
             self.counts["skeleton-changes"] += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 import understudy
@@ -18,6 +18,7 @@ from understudy.runtime.session import Session
 from understudy.runtime.show import Show
 from understudy.runtime.timing import now_ns, wall_ns
 from understudy.solvers import SOLVERS
+from understudy.solvers.registry import SOLVER_PARAMETERS
 from understudy_protocol.control import Request, check_request
 from understudy_protocol.limits import PROTOCOL_VERSION
 
@@ -103,6 +104,10 @@ class Operations:
             ],
             "sessions": [_session(s) for s in sessions],
             "solvers": list(SOLVERS),
+            "parameters": {
+                solver: [asdict(parameter) for parameter in parameters]
+                for solver, parameters in SOLVER_PARAMETERS.items()
+            },
         }
 
     async def _open(self, fields: Mapping[str, Any]) -> Fields:

@@ -7,6 +7,7 @@ import gc
 import logging
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
@@ -196,8 +197,7 @@ class Server:
             raise self._control_error
         return endpoint
 
-    def _spawn(self, name: str, work: object) -> None:
-        assert callable(work)
+    def _spawn(self, name: str, work: Callable[[], None]) -> None:
         thread = threading.Thread(target=work, name=name, daemon=True)
         self._threads.append(thread)
         thread.start()
