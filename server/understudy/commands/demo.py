@@ -144,6 +144,6 @@ def _summarise(readings: list[Reading], played: Played, arguments: argparse.Name
         }
         print(json.dumps(summary))
         return
-    print(f"{played.frames} frames of {arguments.clip!r} in {played.seconds:.1f} s became")
+    print(f"{arguments.clip!r} at {arguments.rate:g} Hz for {played.seconds:.1f} s:")
     for reading in readings:
         print(f"  {reading.poses} poses of {plain_row(COLUMNS, row(reading))}")
