@@ -65,8 +65,9 @@ from understudy.solvers._kernels.rows import (
     subtract_rows,
 )
 
-# Farther from a goal than this the Jacobian of the first step has had its day: it is made anew,
-# and corrections go on while they help.
+# Farther from a goal than NEAR_M corrections go on while they help; farther than FAR_M the
+# Jacobian of the first step has had its day and is made anew.
+NEAR_M = 0.0002
 FAR_M = 0.003
 RESCUES = 6
 
@@ -243,6 +244,8 @@ def step(
     root_mobility = 0.0 if eliminated else params[ROOT_MOBILITY]
     clipped = 0
     worst_clip = 0
+    held = 0  # exact joints that a limit holds back
+    settled = False
     for s in range(1, steps + 1):
         # The performer and the goals at this substep, in `now`, `now_root`, `wanted`.
         if s == steps:
@@ -413,9 +416,10 @@ def step(
             corrections = max(corrections, 12)
         rescues = RESCUES if corrections > 0 else 0
         before = np.inf
+        settled = False
         for c in range(corrections + rescues):
             worst_clip = max(worst_clip, clipped)
-            forward(joints_i, joints_f, eased, root, q, world, free)
+            held = forward(joints_i, joints_f, eased, root, q, world, free)
             errors(effectors_i, effectors_f, eased, blocks, world, reached, e)
             if eliminated:
                 seat(effectors_i, eased, world, base, root, q, reached)
@@ -424,7 +428,8 @@ def step(
             missing = 0.0
             for i in range(m):
                 missing = max(missing, abs(e[i]))
-            if c >= corrections and (missing < FAR_M or missing > 0.7 * before):
+            if c >= corrections and (missing < NEAR_M or missing > 0.7 * before):
+                settled = True  # and `world`, `reached`, `e` are those of the pose
                 break
             before = missing
             if clipped > 0 or fresh or missing > FAR_M:
@@ -471,13 +476,15 @@ def step(
             last_root[r] = now_root[r]
         last_goals[:] = wanted
         jump = False
-    worst_clip += forward(joints_i, joints_f, eased, root, q, world, free)
-    errors(effectors_i, effectors_f, eased, blocks, world, reached, e)
-    if eliminated:
-        seat(effectors_i, eased, world, base, root, q, reached)
-        forward(joints_i, joints_f, eased, root, q, world, free)
+    if not settled:
+        held = forward(joints_i, joints_f, eased, root, q, world, free)
         errors(effectors_i, effectors_f, eased, blocks, world, reached, e)
-    elif head[BASE] >= 0.0:
+        if eliminated:
+            seat(effectors_i, eased, world, base, root, q, reached)
+            forward(joints_i, joints_f, eased, root, q, world, free)
+            errors(effectors_i, effectors_f, eased, blocks, world, reached, e)
+    worst_clip += held
+    if not eliminated and head[BASE] >= 0.0:
         # The stance foot does not slide: what is left of its error, the whole body takes.
         f = int(head[BASE])
         for r in range(3):
