@@ -95,9 +95,11 @@ def test_goals_name_the_body_points_whose_distance_is_the_pose_s_residual() -> N
         assert len(goals.joints) == len(skeleton.effectors)
         pose = poses[goals.seq]
         forward = ForwardKinematics(skeleton_from_message(skeleton))
-        forward.update(np.float64(pose.root), np.float64(pose.rotations_xyzw))
+        forward.update(
+            np.asarray(pose.root, np.float64), np.asarray(pose.rotations_xyzw, np.float64)
+        )
         distances = [
-            np.linalg.norm(forward.point(int(joint), np.float64(point)) - goal)
+            np.linalg.norm(forward.point(int(joint), np.asarray(point, np.float64)) - goal)
             for joint, point, goal in zip(goals.joints, goals.points, goals.positions, strict=True)
         ]
         # An effector that is held in some coordinates only may be anywhere in the others.
