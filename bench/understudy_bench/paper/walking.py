@@ -49,7 +49,7 @@ class WalkingResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Walk:
-    """The performer's lower body: local rotations (T, 9, 4), pelvis (T, 3), toe tips (T, 2, ...)."""
+    """The performer's lower body: local rotations (T, 9, 4), pelvis (T, 3) and toe tips."""
 
     rate_hz: float
     rotations_xyzw: FloatArray

@@ -103,11 +103,14 @@ class JointLimits:
         twist_axis: FloatArray,
         low_rad: FloatArray,
         high_rad: FloatArray,
+        swing_axis: FloatArray | None = None,
     ) -> None:
-        """Limit one joint; the swing axes are chosen across the twist axis."""
+        """Limit one joint; e1 is the swing axis, or some axis across the twist axis."""
         a = twist_axis / np.linalg.norm(twist_axis)
-        helper = np.eye(3)[int(np.argmin(np.abs(a)))]
-        e1 = np.cross(helper, a)
+        if swing_axis is None:
+            e1 = np.cross(np.eye(3)[int(np.argmin(np.abs(a)))], a)
+        else:
+            e1 = swing_axis - a * (a @ swing_axis)
         e1 /= np.linalg.norm(e1)
         self.limited[joint] = True
         self.centre_xyzw[joint] = centre_xyzw
