@@ -67,6 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
     clip = load_clip(arguments.clip, arguments.rate)
     played = Played()
     readings: list[Reading] = []
+    if not arguments.json:
+        names = " and ".join(_CHARACTERS)
+        print(f"starting a server, an actor who plays {clip.name!r}, and {names}", flush=True)
     with until_interrupted(), _server() as addresses:
         skeleton = message_from_skeleton(clip.skeleton)
         # Frames and poses are stamped by one clock here: latency is the whole way, there and back.
@@ -123,7 +126,7 @@ def _performing(clip: Clip, performer: Performer, rate_hz: float, played: Played
 
 def _show(watching: Spectators, arguments: argparse.Namespace) -> None:
     end = None if arguments.seconds is None else time.monotonic() + arguments.seconds
-    title = f"{_PERFORMER} plays {arguments.clip!r} at {arguments.rate:g} Hz; Ctrl-C ends it"
+    title = "latency: from the frame's capture to its pose; Ctrl-C ends the show"
     with LiveTable(COLUMNS, title) as table:
         while end is None or time.monotonic() < end:
             left = table.refresh_s if end is None else end - time.monotonic()
@@ -144,6 +147,6 @@ def _summarise(readings: list[Reading], played: Played, arguments: argparse.Name
         }
         print(json.dumps(summary))
         return
-    print(f"{arguments.clip!r} at {arguments.rate:g} Hz for {played.seconds:.1f} s:")
+    print(f"{arguments.clip!r} at {arguments.rate:g} Hz for {played.seconds:.1f} s made")
     for reading in readings:
         print(f"  {reading.poses} poses of {plain_row(COLUMNS, row(reading))}")

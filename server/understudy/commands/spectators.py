@@ -9,14 +9,23 @@ from types import TracebackType
 from typing import Final, Self
 
 from understudy.commands.meters import Reading, StreamMeter
-from understudy.commands.terminal import Cell
+from understudy.commands.terminal import Cell, Column
 from understudy_client import Character, now_ns
 from understudy_protocol import PoseMessage
 
 # How long a spectator may take to notice that it should go.
 _LOOK_S: Final = 0.2
 
-COLUMNS: Final = ("character", "rate", "latency p50", "p99", "error mean", "max", "lost", "status")
+COLUMNS: Final = (
+    Column("character"),
+    Column("rate", "Hz"),
+    Column("latency p50", "ms"),
+    Column("p99", "ms"),
+    Column("error mean", "mm"),
+    Column("max", "mm"),
+    Column("lost", "poses"),
+    Column("status"),
+)
 
 
 class Spectators:
@@ -81,11 +90,11 @@ def row(reading: Reading) -> list[Cell]:
     """A stream's line in the table of COLUMNS."""
     return [
         reading.character,
-        f"{reading.rate_hz:.1f} Hz",
-        _unit(reading.latency_p50_ms, "ms"),
-        _unit(reading.latency_p99_ms, "ms"),
-        _unit(reading.error_mean_mm, "mm"),
-        _unit(reading.error_max_mm, "mm"),
+        f"{reading.rate_hz:.1f}",
+        _number(reading.latency_p50_ms),
+        _number(reading.latency_p99_ms),
+        _number(reading.error_mean_mm),
+        _number(reading.error_max_mm),
         str(reading.lost),
         "silent" if not reading.rate_hz else ", ".join(reading.status) or "ok",
     ]
@@ -96,5 +105,5 @@ def json_line(readings: Sequence[Reading]) -> str:
     return json.dumps({"characters": [reading.to_json() for reading in readings]})
 
 
-def _unit(value: float | None, unit: str) -> str:
-    return "-" if value is None else f"{value:.2f} {unit}"
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
+from rich import box
 from rich.console import Console
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -18,10 +19,17 @@ _TERMINAL_REFRESH_S: Final = 0.25
 _PLAIN_REFRESH_S: Final = 1.0
 
 
+class Column(NamedTuple):
+    """A column of a table: its name, and its unit if it holds numbers."""
+
+    name: str
+    unit: str = ""
+
+
 class LiveTable:
     """A table that is drawn over and over on a terminal, and one line a row elsewhere."""
 
-    def __init__(self, columns: Sequence[str], title: str) -> None:
+    def __init__(self, columns: Sequence[Column], title: str) -> None:
         self._columns = columns
         self._title = title
         self._console = Console()
@@ -57,18 +65,21 @@ class LiveTable:
                 print(plain_row(self._columns, cells), flush=True)
 
     def _table(self, rows: Sequence[Sequence[Cell]]) -> Table:
-        table = Table(title=self._title, title_justify="left")
-        for place, column in enumerate(self._columns):
-            words = place in (0, len(self._columns) - 1)
-            table.add_column(column, justify="left" if words else "right", no_wrap=True)
+        table = Table(title=self._title, title_justify="left", box=box.SIMPLE_HEAD)
+        for column in self._columns:
+            heading = f"{column.name}\n{column.unit}"
+            table.add_column(heading, justify="right" if column.unit else "left")
         for cells in rows:
             table.add_row(*cells)
         return table
 
 
-def plain_row(columns: Sequence[str], cells: Sequence[Cell]) -> str:
-    """A row as a sentence: its first cell, then every other with its column's name."""
-    told = [f"{name} {cell}" for name, cell in zip(columns[1:], cells[1:], strict=True)]
+def plain_row(columns: Sequence[Column], cells: Sequence[Cell]) -> str:
+    """A row as a sentence: its first cell, then every other with its column's name and unit."""
+    told = [
+        f"{column.name} {cell} {column.unit}".rstrip()
+        for column, cell in zip(columns[1:], cells[1:], strict=True)
+    ]
     return f"{cells[0]}: {', '.join(told)}"
 
 
