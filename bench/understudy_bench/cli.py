@@ -19,7 +19,10 @@ from understudy_client.errors import ClientError
 # Only the module of the bench asked for is loaded: most of them load compiled code.
 BENCHES: Final = {
     "latency": "where one frame's time goes, beside a bare echo",
+    "solvers": "every solver on one task, hot and paced, with peers beside them",
 }
+
+_PLAIN_WIDTH: Final = 120  # columns, where there is no terminal to ask
 
 
 class Bench(Protocol):
@@ -45,7 +48,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (UnderstudyError, ClientError) as error:
         print(f"understudy bench: {error}", file=sys.stderr)
         return WRONG_USE
-    report.show(Console())
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=_PLAIN_WIDTH)
+    report.show(console)
     if arguments.json is not None:
         report.write(arguments.json)
     return report.exit_code
