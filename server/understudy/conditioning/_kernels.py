@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics._kernels import difference, turn
+from understudy.kinematics._kernels import difference, is_finite, turn
 from understudy.kinematics.compiled import kernel
 
 
@@ -88,7 +88,7 @@ def accept(root, q, residuals, contacts, hinges, axes, rest, good_root, good_q, 
     for e in range(residuals.shape[0]):
         total += residuals[e]
         worst = max(worst, residuals[e])
-    if not np.isfinite(total):
+    if not is_finite(total):
         return -1.0
     for j in range(q.shape[0]):
         square = q[j, 0] * q[j, 0] + q[j, 1] * q[j, 1] + q[j, 2] * q[j, 2] + q[j, 3] * q[j, 3]

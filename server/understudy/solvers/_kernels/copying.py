@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from understudy.kinematics._kernels import is_finite
 from understudy.kinematics.compiled import kernel
 from understudy.solvers._kernels.body import forward
 from understudy.solvers._kernels.layout import FREEDOM, GOAL, JOINT, POINT, STRENGTH
@@ -34,7 +35,7 @@ def copy_pose(
     for j in range(source.shape[0]):
         for r in range(4):
             total += source[j, r]
-    if not np.isfinite(total):
+    if not is_finite(total):
         for r in range(3):
             root[r] = good_root[r]
         q[:] = good_q
@@ -59,5 +60,8 @@ def copy_pose(
             for t in range(3):
                 c += world[j, 3 + 3 * r + t] * goals[f, POINT + t]
             size += (goals[f, GOAL + r] - c) ** 2
-        residuals[f] = np.sqrt(size) if goals[f, STRENGTH] > 0.0 else 0.0
+        if not goals[f, STRENGTH] > 0.0:
+            residuals[f] = 0.0
+        elif is_finite(size):  # a goal that is not a place leaves the last distance standing
+            residuals[f] = np.sqrt(size)
     return 1
