@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from typing import Final
@@ -10,6 +11,8 @@ from understudy.ingest import SourcePose
 from understudy.runtime.performer import Performer
 from understudy.runtime.session import Session
 from understudy.runtime.timing import now_ns, wall_ns
+
+_log = logging.getLogger(__name__)
 
 # How many input periods the clock samples behind the newest frame: one, so that there is a frame
 # on either side, and half a one for jitter.
@@ -32,6 +35,7 @@ class OutputClock:
         self._performer = performer
         self._period_ns = int(1e9 / rate_hz)
         self._delay = 0
+        self._failed = False
         self._pose = SourcePose.allocate(0)
         self._source_id = 0
         self._generation = -1
@@ -55,7 +59,13 @@ class OutputClock:
             wait = deadline - now_ns()
             if wait > 0:
                 time.sleep(wait * 1e-9)
-            self._tick(now_ns())
+            try:
+                self._tick(now_ns())
+            except Exception:
+                # A fault of ours must not end the show; it is told once.
+                if not self._failed:
+                    _log.exception("the clock of %r failed", self._session.character.name)
+                self._failed = True
             deadline += self._period_ns
             if now_ns() > deadline + self._period_ns:
                 deadline = now_ns() + self._period_ns

@@ -52,18 +52,24 @@ async def keep_house(output: PoseOutput, show: Show, rates: Rates) -> None:
     tick = 0
     while True:
         await asyncio.sleep(_ADMIT_S)
-        output.admit_subscribers(show.greeting)
-        show.heed_audience()
         tick += 1
-        if tick % _HOLD_TICKS == 0:
-            at_ns = now_ns()
-            for performer in show.performers.values():
-                for session in performer.live:
-                    session.hold_if_silent(at_ns, performer.heard_ns)
-        if tick % _SECOND_TICKS == 0:
-            for session in show.sessions.values():
-                session.character.announce(output)
-            rates.look(now_ns())
+        try:
+            output.admit_subscribers(show.greeting)
+            if tick % _HOLD_TICKS == 0:
+                _hold_silent(show, now_ns())
+            if tick % _SECOND_TICKS == 0:
+                for session in show.sessions.values():
+                    session.character.announce(output)
+                rates.look(now_ns())
+        except Exception:
+            # A fault of ours must not end the show.
+            _log.exception("housekeeping failed")
+
+
+def _hold_silent(show: Show, at_ns: int) -> None:
+    for performer in show.performers.values():
+        for session in performer.live:
+            session.hold_if_silent(at_ns, performer.heard_ns)
 
 
 async def _reply(body: bytes, operations: Operations, received_ns: int) -> bytes:

@@ -8,6 +8,7 @@ import logging
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
@@ -103,7 +104,8 @@ class Server:
         """End every thread and close every socket; calling it again does nothing."""
         self._stopping.set()
         if self._loop is not None and self._loop_stop is not None:
-            self._loop.call_soon_threadsafe(self._loop_stop.set)
+            with suppress(RuntimeError):  # the loop has ended already
+                self._loop.call_soon_threadsafe(self._loop_stop.set)
         for thread in self._threads:
             thread.join()
         self._threads.clear()

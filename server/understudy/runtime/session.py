@@ -57,6 +57,11 @@ class Session:
         self._delay_ns = 0
         self._solved = False
 
+    @property
+    def name(self) -> str:
+        """The name of the character it drives."""
+        return self.character.name
+
     def adopt(self, pipeline: Pipeline) -> None:
         """Take a new way from the performer to the character and ease over from the old one."""
         with self._lock:
@@ -74,6 +79,11 @@ class Session:
                 self.character.announce(self._output)
         if old is not None:
             self.publish_event("skeleton-changed", "the performer's skeleton changed")
+
+    def refuse(self, problem: str) -> None:
+        """Say why the performer cannot drive this character; it holds its pose."""
+        self.problem = problem
+        self.publish_event("refused", problem[:500])
 
     def fits(self, source_id: int) -> bool:
         """Whether frames of the source skeleton `source_id` can be solved now."""

@@ -8,6 +8,7 @@ import threading
 
 from understudy.config import Config, ConfigError, SessionConfig
 from understudy.errors import UnderstudyError
+from understudy.kinematics import Skeleton
 from understudy.runtime.character import Character
 from understudy.runtime.clock import OutputClock
 from understudy.runtime.performer import MAX_PERFORMERS, Performer
@@ -139,28 +140,27 @@ class Show:
         while (performer := self._orders.get()) is not None:
             stream = performer.stream
             source, source_id = stream.skeleton, stream.skeleton_id
-            if source is None:
-                continue
             for session in performer.sessions:
-                if session.fits(source_id):
+                if source is None or session.fits(source_id):
                     continue
                 try:
-                    session.adopt(
-                        build_pipeline(
-                            source,
-                            source_id,
-                            session.character.skeleton,
-                            session.config.solver,
-                            session.config.parameters,
-                            session.ease_s,
-                        )
-                    )
+                    self._equip(session, source, source_id)
                 except UnderstudyError as error:
-                    session.problem = str(error)
-                    session.publish_event("refused", str(error)[:500])
-                    _log.warning(
-                        "performer %r cannot drive %r: %s",
-                        performer.name,
-                        session.character.name,
-                        error,
-                    )
+                    session.refuse(str(error))
+                    _log.warning("%r cannot drive %r: %s", performer.name, session.name, error)
+                except Exception:
+                    session.refuse("the bodies could not be aligned; see the server's log")
+                    _log.exception("%r cannot drive %r", performer.name, session.name)
+
+    def _equip(self, session: Session, source: Skeleton, source_id: int) -> None:
+        config = session.config
+        session.adopt(
+            build_pipeline(
+                source,
+                source_id,
+                session.character.skeleton,
+                config.solver,
+                config.parameters,
+                session.ease_s,
+            )
+        )
