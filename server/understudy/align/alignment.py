@@ -18,7 +18,6 @@ from understudy.errors import UnderstudyError
 from understudy.kinematics import FloatArray, IntArray, Skeleton
 from understudy.kinematics.rotations import from_matrix
 
-
 _SHORTEST_LIMB_M = 1e-4
 
 

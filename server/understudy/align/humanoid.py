@@ -15,7 +15,7 @@ LIMB_PARTS: Final = (
     "Foot",
     "Toes",
 )
-TRUNK_ROLES: Final = ("hips", "spine", "chest", "upperChest", "neck", "head")
+TRUNK_ROLES: Final[tuple[str, ...]] = ("hips", "spine", "chest", "upperChest", "neck", "head")
 FINGERS: Final = ("Thumb", "Index", "Middle", "Ring", "Little")
 
 
@@ -26,7 +26,9 @@ def finger_segments(finger: str) -> tuple[str, str, str]:
     return "Proximal", "Intermediate", "Distal"
 
 
-BODY_ROLES: Final = TRUNK_ROLES + tuple(side + part for side in SIDES for part in LIMB_PARTS)
+BODY_ROLES: Final[tuple[str, ...]] = TRUNK_ROLES + tuple(
+    side + part for side in SIDES for part in LIMB_PARTS
+)
 FINGER_ROLES: Final = tuple(
     side + finger + segment
     for side in SIDES

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from understudy.align.humanoid import FINGERS, SIDES, finger_segments
 from understudy.align.names import AMBIGUOUS, NameHint
@@ -12,6 +13,13 @@ from understudy.align.tree import Tree
 EXACT = 0.97
 AMBIGUOUS_NAME = 0.85
 NO_NAME = 0.6
+
+# What a word of several meanings can stand for.
+_MEANINGS: Final[dict[str, tuple[str, ...]]] = {
+    "shoulder?": ("Shoulder", "UpperArm"),
+    "arm?": ("UpperArm", "LowerArm", "Hand"),
+    "leg?": ("UpperLeg", "LowerLeg", "Foot", "Toes"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +43,24 @@ def named_roles(tree: Tree, hints: Sequence[NameHint]) -> NamedRoles:
     if head is not None:
         roles["head"] = head
     trust = {role: _trust(role, hints[joint]) for role, joint in roles.items()}
+    return NamedRoles(roles, trust)
+
+
+def reconsidered(
+    named: NamedRoles, hints: Sequence[NameHint], seen: Mapping[str, int]
+) -> NamedRoles:
+    """Names of several meanings in the one that shape (`seen`, role -> joint) shows.
+
+    A `Shoulder` alone on its side is read as the upper arm; if the upper arm lost its name, shape
+    still sees that the shoulder is a clavicle.
+    """
+    roles, trust = dict(named.roles), dict(named.trust)
+    seen_as = {joint: role for role, joint in seen.items()}
+    for role, joint in named.roles.items():
+        meant = seen_as.get(joint, role)
+        parts = _MEANINGS.get(str(hints[joint].part), ())
+        if meant != role and meant not in named.roles and meant.endswith(parts):
+            roles[meant], trust[meant] = roles.pop(role), trust.pop(role)
     return NamedRoles(roles, trust)
 
 

@@ -14,8 +14,9 @@ from understudy.align.roles import RoleMap
 from understudy.align.tree import Tree
 from understudy.kinematics import FloatArray, IntArray, Skeleton
 
-# A rest pose whose lowest joint is no higher above y = 0 than this part of a leg stands on y = 0.
+# A rest pose whose lowest joint is within these parts of a leg above or below y = 0 stands there.
 _STANDS_WITHIN = 0.15
+_SUNK = 0.02
 # Parts of a leg: how high a toe's joint lies above the sole, and the highest ankle that is one.
 _TOE_JOINT_HEIGHT = 0.04
 _HIGHEST_ANKLE = 0.25
@@ -185,7 +186,7 @@ class _Tape:
     ) -> float:
         ankle = float(self.points[feet, 1].mean())
         lowest = min(float(self.points[joint, 1]) for joint in self._below(feet))
-        if floor is None and 0.0 <= lowest <= _STANDS_WITHIN * leg_length:
+        if floor is None and -_SUNK * leg_length <= lowest <= _STANDS_WITHIN * leg_length:
             floor = 0.0
         if floor is not None and ankle > floor:
             return ankle - floor

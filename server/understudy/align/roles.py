@@ -17,7 +17,7 @@ from understudy.align.humanoid import (
     side_of,
 )
 from understudy.align.motion import MotionSample
-from understudy.align.named_roles import EXACT, NO_NAME, named_roles
+from understudy.align.named_roles import EXACT, NO_NAME, named_roles, reconsidered
 from understudy.align.names import NameHint, read_names
 from understudy.align.topology import ShapeRoles, shape_roles
 from understudy.align.tree import Tree
@@ -115,6 +115,7 @@ class _Finder:
         backwards = _swapped_sides(named.roles, seen)
         if backwards:
             seen = {mirrored(role): joint for role, joint in seen.items()}
+        named = reconsidered(named, self.hints, seen)
         taken = set(self.given.values())
         for role in ALL_ROLES:
             if role in self.given:
@@ -238,21 +239,22 @@ class _Finder:
         return None
 
     def _on_all_fours(self) -> bool:
-        """Whether the rest pose and most frames have a level trunk above four feet."""
-        samples = [MotionSample.of_rest(self.skeleton).positions[0]]
+        """Whether the rest pose and most frames have a level trunk on four feet."""
+        samples = list(MotionSample.of_rest(self.skeleton).positions)
         if self.motion is not None:
             samples.extend(self.motion.thinned(9).positions)
         ends = [self.roles.get(side + "Hand", self.roles[side + "LowerArm"]) for side in SIDES]
         feet = [self.roles[side + "Foot"] for side in SIDES]
         knees = [self.roles[side + "LowerLeg"] for side in SIDES]
-        level = 0
+        level: list[bool] = []
         for points in samples:
             trunk = points[self.spine[-1]] - points[self.roles["hips"]]
             rise = np.arctan2(trunk[1], np.hypot(trunk[0], trunk[2]))
             leg = float(np.linalg.norm(points[feet] - points[knees], axis=1).sum())
             low = float(points[ends, 1].mean() - points[feet, 1].mean()) < _HANDS_LOW * leg
-            level += bool(rise < _LEAST_RISE_RAD and low)
-        return level > 0.5 * len(samples)
+            level.append(bool(rise < _LEAST_RISE_RAD and low))
+        # A person may crawl through a whole clip, but stands in the rest pose.
+        return level[0] and sum(level) > 0.5 * len(level)
 
 
 def _given_roles(skeleton: Skeleton, humanoid: Mapping[str, str]) -> dict[str, int]:

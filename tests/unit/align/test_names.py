@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from support.humanoids import actor, renamed
 
+from support.humanoids import actor, renamed
 from understudy.align.names import read_names
 from understudy.align.roles import find_roles
 from understudy.kinematics import Skeleton
