@@ -37,6 +37,20 @@ ALLOWED: Final[dict[str, tuple[str, ...]]] = {
         "understudy.ingest",
         "understudy.transport",
     ),
+    "understudy.takes": (
+        "understudy_protocol",
+        "understudy.kinematics",
+        "understudy.characters",
+        "understudy.ingest",
+    ),
+    "understudy.monitor": (
+        "understudy_protocol",
+        "understudy_client",
+        "understudy.kinematics",
+        "understudy.characters",
+        "understudy.ingest",
+        "understudy.takes",
+    ),
     "understudy.commands": (
         "understudy_protocol",
         "understudy_client",
@@ -47,6 +61,8 @@ ALLOWED: Final[dict[str, tuple[str, ...]]] = {
         "understudy.solvers",
         "understudy.ingest",
         "understudy.runtime",
+        "understudy.takes",
+        "understudy.monitor",
     ),
     "understudy.cli": ("understudy_protocol", "understudy_client", "understudy.commands"),
     "understudy.__main__": ("understudy.cli",),
@@ -75,6 +91,8 @@ KEEPERS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "msgpack": ("understudy_protocol.wire", "understudy_bench"),
     "rich": ("understudy.commands", "understudy_bench"),
+    "viser": ("understudy.monitor",),
+    "websockets": ("understudy.monitor.security",),
 }
 
 

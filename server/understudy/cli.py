@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "serve": "run the server with a show file",
     "play": "be a performer: send a clip's frames in real time",
     "watch": "a live table of characters: rate, latency, error",
+    "monitor": "a web page that shows performers and characters live",
     "record": "write a character's stream to a BVH file",
     "retarget": "retarget a clip file to a character, as fast as it goes",
     "inspect": "what a clip or rig holds: tree, unit, axes, frames",

@@ -1,0 +1,270 @@
+"""The panel beside the stage: what is going on, the numbers, recording, the solver, the view."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import viser
+import viser.uplot
+
+from understudy.monitor import markup
+from understudy.monitor.colours import BAD, GOOD, WARN, css
+from understudy.monitor.controls import Controls
+from understudy.monitor.feed import BodyView, Feed, LatencyView
+from understudy.monitor.link import Link, ServerView
+from understudy.monitor.recorder import MAX_SECONDS, Recorder, Take
+from understudy.monitor.stage import CAMERAS, SPACING_M, Stage
+from understudy.monitor.words import SILENT_S, remark, situation
+from understudy_protocol import PoseMessage
+
+_BRAND: Final = (46, 196, 182)
+_P50: Final = "#2ec4b6"
+_P99: Final = "#ffb03a"
+_RECORDING: Final = (214, 57, 57)
+_IDLE: Final = (73, 80, 92)
+_WIDTH_PX: Final = 380.0
+# An effector this far from its goal is worth a colour, m.
+_NEAR_M: Final = 0.01
+_FAR_M: Final = 0.05
+
+
+class Panel:
+    """Everything on the page that is not the stage; `refresh` is called by the drawing thread."""
+
+    def __init__(
+        self,
+        page: viser.ViserServer,
+        stage: Stage,
+        feed: Feed,
+        link: Link,
+        recorder: Recorder,
+        control: str,
+    ) -> None:
+        self._stage = stage
+        self._feed = feed
+        self._link = link
+        self._recorder = recorder
+        self._control = control
+        self._pressing = threading.Lock()
+        gui = page.gui
+        gui.configure_theme(
+            dark_mode=True, show_logo=False, show_share_button=False, brand_color=_BRAND
+        )
+        gui.set_panel_label("understudy")
+        gui.main_panel.dock_right()
+        gui.main_panel.set_width(_WIDTH_PX)
+        self._status = gui.add_html("")
+        self._record = gui.add_button("Record", icon=viser.Icon.CIRCLE, color=_IDLE)
+        self._record.on_click(lambda _: self._toggle_recording())
+        self._recorded = gui.add_html("", visible=False)
+        tabs = gui.add_tab_group()
+        with tabs.add_tab("Live", icon=viser.Icon.ACTIVITY):
+            self._add_numbers(gui)
+        with tabs.add_tab("Solver", icon=viser.Icon.ADJUSTMENTS):
+            self.controls = Controls(gui, link)
+        with tabs.add_tab("View", icon=viser.Icon.CAMERA):
+            self._add_view(gui)
+        self._guide = gui.add_panel(visible=False)
+        with self._guide.add_tab("How to begin", icon=viser.Icon.INFO_CIRCLE):
+            self._guide_text = gui.add_html("")
+        self._guide.float(x=40, y=40, width=430)
+        self._guide_shown = False
+
+    def refresh(self) -> None:
+        """Bring every number up to date."""
+        bodies = self._feed.bodies()
+        view = self._link.view
+        now = situation(view, bodies, self._control, time.monotonic())
+        self._status.content = markup.card(now.headline, now.text, now.colour)
+        if bool(now.commands) != self._guide_shown:
+            self._guide.visible = self._guide_shown = bool(now.commands)
+        if now.commands:
+            self._guide_text.content = (
+                markup.heading(now.headline)
+                + markup.note("Type one of these in a terminal on the machine of the server:")
+                + markup.commands(now.commands)
+            )
+        self._refresh_record()
+        self._refresh_numbers(view, bodies)
+        self.controls.refresh(view)
+
+    def _add_numbers(self, gui: viser.GuiApi) -> None:
+        self._tiles = gui.add_html("")
+        marks = ((_P50, "p50"), (_P99, "p99"))
+        gui.add_html(markup.heading("Time in the server (ms), last 3 minutes", "", marks))
+        empty = np.array([-1.0, 0.0])
+        self._plot = gui.add_uplot(
+            (empty, np.zeros(2), np.zeros(2)),
+            (
+                viser.uplot.Series(label="s"),
+                viser.uplot.Series(label="p50", stroke=_P50, width=2, fill="rgba(46,196,182,.14)"),
+                viser.uplot.Series(label="p99", stroke=_P99, width=2),
+            ),
+            scales={"x": viser.uplot.Scale(time=False), "y": viser.uplot.Scale(range=(0.0, 1.0))},
+            axes=(
+                viser.uplot.Axis(ticks={"show": False}, size=24),
+                viser.uplot.Axis(ticks={"show": False}, size=34),
+            ),
+            legend=viser.uplot.Legend(show=False),
+            height=128,
+        )
+        self._stages = gui.add_html("")
+        self._list = gui.add_html("")
+
+    def _add_view(self, gui: viser.GuiApi) -> None:
+        camera = gui.add_button_group("Camera", CAMERAS, hint="For this window alone.")
+
+        @camera.on_click
+        def _(event: viser.GuiEvent[viser.GuiButtonGroupHandle]) -> None:
+            if event.client is not None:
+                self._stage.look(event.client, event.target.value)  # type: ignore[arg-type]
+
+        stay = gui.add_button_group(
+            "Stage", ("follow", "stay"), hint="Whether the stage moves with the performer, here."
+        )
+
+        @stay.on_click
+        def _(event: viser.GuiEvent[viser.GuiButtonGroupHandle]) -> None:
+            if event.client is not None:
+                self._stage.set_following(event.client, event.target.value == "follow")
+
+        spacing = gui.add_slider(
+            "Spacing (m)", 0.0, 3.0, 0.05, SPACING_M, hint="0 lays the bodies over each other."
+        )
+        goals = gui.add_checkbox("Goals and errors", True, hint="Where effectors should be.")
+
+        @spacing.on_update
+        def _(_: object) -> None:
+            self._stage.spacing_m = float(spacing.value)
+
+        @goals.on_update
+        def _(_: object) -> None:
+            self._stage.goals_shown = goals.value
+
+        gui.add_html(
+            markup.note(
+                "Grey is the performer, each colour a character. A lit foot is planted. Pink rings"
+                " are goals, a pink line is how far off an effector is. The ring on the floor shows"
+                " where a body faces, the trail where it came from. Squares are 25 cm."
+            )
+        )
+
+    def _toggle_recording(self) -> None:
+        # Two viewers may press at once: the second finds the work done.
+        if not self._pressing.acquire(blocking=False):
+            return
+        try:
+            if self._recorder.seconds is None:
+                self._recorder.start()
+            else:
+                self._finish_recording()
+            self._refresh_record()
+        finally:
+            self._pressing.release()
+
+    def _finish_recording(self) -> None:
+        self._record.disabled = True
+        try:
+            take = self._recorder.stop()
+        finally:
+            self._record.disabled = False
+        if take is not None:
+            self._recorded.content = markup.note(_told(take))
+            self._recorded.visible = True
+
+    def _refresh_record(self) -> None:
+        seconds = self._recorder.seconds
+        if seconds is not None and seconds > MAX_SECONDS:
+            self._finish_recording()
+            seconds = None
+        if seconds is None:
+            self._record.label, self._record.color = "Record", _IDLE
+        else:
+            clock = f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+            self._record.label, self._record.color = f"Stop recording  {clock}", _RECORDING
+
+    def _refresh_numbers(self, view: ServerView, bodies: Sequence[BodyView]) -> None:
+        latency = self._feed.latency()
+        self._tiles.content = markup.tiles(_tiles(view, bodies, latency))
+        ages, p50, p99 = latency.history
+        if len(ages) >= 2:
+            top = max(1.0, float(np.ceil(p99.max() * 1.15)))
+            self._plot.scales = {
+                "x": viser.uplot.Scale(time=False),
+                "y": viser.uplot.Scale(range=(0.0, top)),
+            }
+            self._plot.data = (ages, p50, p99)
+        self._stages.content = _stages(view)
+        self._list.content = markup.heading(
+            "On stage", "distance of the worst effector"
+        ) + markup.body_list([self._row(view, body) for body in bodies])
+
+    def _row(self, view: ServerView, body: BodyView) -> markup.Row:
+        colour = css(self._stage.colour(body.key))
+        pose = body.pose
+        if isinstance(pose, PoseMessage):
+            mm = pose.residual_m * 1e3
+            tone = "" if pose.residual_m < _NEAR_M else WARN if pose.residual_m < _FAR_M else BAD
+            words = remark(body).partition(": ")[2] or f"{body.rate_hz:.0f} poses a second"
+            return markup.Row(colour, body.key.name, words, f"{mm:.0f} mm", tone)
+        silent = time.monotonic() - body.heard_s > SILENT_S
+        rate = view.performer_stats(body.key.name).get("rate_hz", body.rate_hz)
+        words = f"performer, {rate:.0f} frames a second"
+        return markup.Row(
+            colour,
+            body.key.name,
+            words if not silent else "performer",
+            "silent" if silent else "live",
+            WARN if silent else GOOD,
+        )
+
+
+def _tiles(view: ServerView, bodies: Sequence[BodyView], latency: LatencyView) -> list[markup.Tile]:
+    performers = {body.key.name for body in bodies if body.key.of_performer}
+    inputs = [view.performer_stats(name) for name in performers]
+    characters = [body for body in bodies if not body.key.of_performer]
+    outputs = [view.character_stats(body.key.name) for body in characters]
+    lost = sum(int(each.get("lost", 0)) for each in inputs)
+    lost += sum(int(each.get("dropped", 0)) for each in outputs)
+    gaps = sum(int(each.get("gaps", 0)) for each in inputs)
+    residuals = [b.pose.residual_m for b in characters if isinstance(b.pose, PoseMessage)]
+    now = latency.now
+    return [
+        markup.Tile("Input", _fps([float(each.get("rate_hz", 0.0)) for each in inputs]), "fps"),
+        markup.Tile("Output", _fps([body.rate_hz for body in characters]), "fps"),
+        markup.Tile(
+            "Lost frames", str(lost), f"in {gaps} gaps" if gaps else "", WARN if lost else GOOD
+        ),
+        markup.Tile("Latency p50", "-" if now is None else f"{now.p50:.2f}", "ms"),
+        markup.Tile("Latency p99", "-" if now is None else f"{now.p99:.2f}", "ms"),
+        markup.Tile("Worst effector", f"{max(residuals) * 1e3:.0f}" if residuals else "-", "mm"),
+    ]
+
+
+def _fps(rates: Sequence[float]) -> str:
+    return f"{max(rates):.1f}" if rates else "-"
+
+
+def _stages(view: ServerView) -> str:
+    """Where the time of the slowest character's frame goes."""
+    measured = [] if view.stats is None else [c for c in view.stats["characters"] if c["poses"]]
+    if not measured:
+        return ""
+    slowest = max(measured, key=lambda each: float(each["work_us"]["p50"]))
+    parts = [
+        (str(name), float(value["p50"])) for name, value in slowest.get("stages_us", {}).items()
+    ]
+    total = f"{float(slowest['work_us']['p50']):.0f} \N{MICRO SIGN}s, {slowest['name']}"
+    return markup.heading("Where the time goes", total) + markup.stages(parts)
+
+
+def _told(take: Take) -> str:
+    left_out = "".join(f" Left out: {line}." for line in take.left_out)
+    if not take.files:
+        return f"Nothing was recorded.{left_out}"
+    names = ", ".join(path.name for path in take.files)
+    return f"Wrote {names} to {take.folder}.{left_out} Replay with: understudy play FILE"
