@@ -1,4 +1,4 @@
-"""Numbers of a solver that a user may change, with their ranges and meaning."""
+"""Numbers and words of a solver that a user may change, with their ranges and meaning."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from understudy.solvers.base import ParameterValue, SolverError
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One number: what it is called, what it starts as, what is allowed, what it does."""
+    """One number: what it is called, what it starts as, what is allowed, what it does.
+
+    One with `choices` is a word to the user and its place among them inside.
+    """
 
     name: str
     default: float
@@ -18,10 +21,27 @@ class Parameter:
     high: float
     meaning: str
     whole: bool = False
+    choices: tuple[str, ...] = ()
+
+    @classmethod
+    def choice(cls, name: str, choices: tuple[str, ...], meaning: str) -> Parameter:
+        """A parameter that is one of some words; the first is the default."""
+        return cls(name, 0.0, 0.0, len(choices) - 1.0, meaning, True, choices)
+
+    def shown(self, number: float) -> ParameterValue:
+        """The number as a user would write it."""
+        return self.choices[int(number)] if self.choices else number
 
     def check(self, solver: str, value: ParameterValue) -> float:
         """The value as a number in range; SolverError says what is allowed."""
-        if isinstance(value, str) or not self.low <= value <= self.high:
+        if self.choices:
+            if value not in self.choices:
+                raise SolverError(
+                    f"solver {solver!r}: parameter {self.name!r} = {value!r};"
+                    f" allowed: {', '.join(self.choices)}"
+                )
+            return float(self.choices.index(str(value)))
+        if not isinstance(value, int | float) or not self.low <= value <= self.high:
             raise SolverError(
                 f"solver {solver!r}: parameter {self.name!r} = {value!r};"
                 f" allowed: {self.low:g} to {self.high:g}"

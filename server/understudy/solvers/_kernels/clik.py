@@ -19,43 +19,45 @@ from understudy.kinematics.compiled import kernel
 from understudy.solvers._kernels.base import seat, take_base
 from understudy.solvers._kernels.body import errors, forward
 from understudy.solvers._kernels.clik_layout import (
-    CLIPPED,
     CORRECTIONS,
     DAMPING,
     DEXTERITY,
-    DT,
-    EASE_S,
     ELIMINATE,
-    FINITE,
-    FRESH,
     K2,
-    LAST_BASE,
-    MAX_EFFECTOR_SPEED,
     MAX_GOAL_STEP,
-    MAX_JOINT_STEP,
     MAX_SUBSTEPS,
     PAPER,
-    ROOT_MOBILITY,
     SINGULAR,
-    SMALLEST,
-    WORST,
 )
-from understudy.solvers._kernels.easing import blend, ease_goals, gain_over, ramp, stand_still
+from understudy.solvers._kernels.easing import blend, ease_goals, gain_over, ramp
+from understudy.solvers._kernels.frame import begin, finish, hold_base, start_goals, usable
+from understudy.solvers._kernels.frame_layout import (
+    DT,
+    EASED,
+    FINITE,
+    FRESH,
+    LAST,
+    LAST_BASE,
+    LAST_GOALS,
+    MAX_JOINT_STEP,
+    NOW,
+    POSE,
+    ROOT_MOBILITY,
+    SAVED,
+    SMALLEST,
+    WANTED,
+)
 from understudy.solvers._kernels.layout import (
     ARM,
-    AXIS,
     BASE,
-    BASE_HOLD,
     BLOCK_EFFECTOR,
     BLOCK_TURNS,
-    FREEDOM,
     GOAL,
-    GOAL_FLOATS,
     JUMP,
     STRENGTH,
     TURN,
 )
-from understudy.solvers._kernels.posture import apply, carry_over, imitate, on_hinge
+from understudy.solvers._kernels.posture import apply, carry_over, imitate
 from understudy.solvers._kernels.rows import (
     add_transposed,
     back_substitute,
@@ -65,29 +67,14 @@ from understudy.solvers._kernels.rows import (
     subtract_rows,
 )
 
+# The row that remembers the direction in which the last frame was nearest to singular.
+PROBE = 2
+
 # Farther from a goal than NEAR_M corrections go on while they help; farther than FAR_M the
 # Jacobian of the first step has had its day and is made anew.
 NEAR_M = 0.0002
 FAR_M = 0.003
 RESCUES = 6
-
-
-@kernel("b1(f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1])")
-def all_finite(head, source, goals, extra, params):
-    """Whether a frame's numbers can be used: not a NaN or an infinity among them."""
-    total = params[DT]
-    for i in range(head.shape[0]):
-        total += abs(head[i])
-    for j in range(source.shape[0]):
-        for r in range(4):
-            total += abs(source[j, r])
-    for f in range(goals.shape[0]):
-        for r in range(GOAL_FLOATS):
-            total += abs(goals[f, r])
-    for j in range(extra.shape[0]):
-        for r in range(3):
-            total += abs(extra[j, r])
-    return np.isfinite(total)
 
 
 @kernel("void(f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8, i8, f8[::1])")
@@ -161,81 +148,41 @@ def step(
     n = joints_i.shape[0]
     k = goals.shape[0]
     m = 3 * blocks.shape[0]
-    q = poses[0]
-    last = poses[1]
-    now = poses[2]
-    kept = poses[3]
-    root = roots[0]
-    last_root = roots[1]
-    now_root = roots[2]
-    last_goals = marks[0]
-    wanted = marks[1]
-    eased = marks[2]
+    q = poses[POSE]
+    last = poses[LAST]
+    now = poses[NOW]
+    root = roots[POSE]
+    last_root = roots[LAST]
+    now_root = roots[NOW]
+    last_goals = marks[LAST_GOALS]
+    wanted = marks[WANTED]
+    eased = marks[EASED]
     e = rows[0]
     y = rows[1]
-    probe = rows[2]
+    probe = rows[PROBE]
     dx = rows[3]
     L = A[0]
-    if not all_finite(head, source, goals, extra, params):
-        # Nothing of it is remembered but a jump: the next frame continues the last good one.
-        report[FINITE] = 0.0
-        if head[JUMP] != 0.0 and report[FRESH] == 0.0:
-            report[FRESH] = 2.0
+    if not usable(head, source, goals, extra, params, report):
         return
     fresh = report[FRESH] == 1.0
     jump = head[JUMP] != 0.0 or report[FRESH] != 0.0
-    kept[:] = q
-    for r in range(3):
-        roots[3, r] = root[r]
-    for j in range(n):
-        if bound[j] == 2:  # held back in the last frame: free again
-            bound[j] = 0
-        if bound[j] == 0:
-            for r in range(9):
-                free[j, r] = 0.0
-            free[j, 0] = free[j, 4] = free[j, 8] = 1.0
-        else:  # a hinge, whatever a limit has taken from it
-            for r in range(3):
-                for t in range(3):
-                    free[j, 3 * r + t] = joints_f[j, AXIS + r] * joints_f[j, AXIS + t]
-    if fresh:  # nothing to continue: start from the performer's own posture
-        for j in range(n):
-            if joints_i[j, FREEDOM] == 0:
-                for r in range(4):
-                    q[j, r] = source[j, r]
-            elif joints_i[j, FREEDOM] == 1:
-                on_hinge(joints_f, j, source, q)
-        for r in range(3):
-            root[r] = head[r]
-    steps = 1
-    if jump:
-        last[:] = source
-        last_goals[:] = goals
-        for r in range(3):
-            last_root[r] = head[r]
-        if fresh:
-            eased[:] = goals
-            for f in range(k + 1):
-                ease[f, 0] = params[EASE_S]
-        else:
-            wanted[:] = goals
-            for f in range(k):
-                wanted[f, STRENGTH] = 0.0
-            forward(joints_i, joints_f, wanted, root, q, world, free)
-            for f in range(k + 1):
-                ease[f, 0] = 0.0
-    else:
-        farthest = 0.0
-        for f in range(k):
-            if goals[f, STRENGTH] > 0.0:
-                size = 0.0
-                for r in range(3):
-                    size += (goals[f, GOAL + r] - last_goals[f, GOAL + r]) ** 2
-                if size > (params[MAX_EFFECTOR_SPEED] * params[DT]) ** 2:
-                    ease[f, 0] = 0.0  # no limb moves like that: eased in like a new effector
-                else:
-                    farthest = max(farthest, size)
-        steps = 1 + int(min(np.sqrt(farthest) / params[MAX_GOAL_STEP], MAX_SUBSTEPS - 1.0))
+    farthest = begin(
+        joints_i,
+        joints_f,
+        head,
+        source,
+        goals,
+        params,
+        poses,
+        roots,
+        marks,
+        ease,
+        world,
+        free,
+        bound,
+        report,
+    )
+    steps = 1 + int(min(farthest / params[MAX_GOAL_STEP], MAX_SUBSTEPS - 1.0))
     dt = params[DT] / steps
     eliminated = params[ELIMINATE] != 0.0 and head[BASE] >= 0.0
     table = 1 + int(head[BASE]) if eliminated else 0
@@ -275,12 +222,7 @@ def step(
         if fresh:
             posture_gain = 1.0
         ease[k, 0] += dt
-        for f in range(k):
-            if wanted[f, STRENGTH] > 0.0 and ease[f, 0] == 0.0:
-                # New, or after a jump: it starts where it is, and its goal has not moved yet.
-                stand_still(effectors_i, world, wanted, f, eased)
-                for r in range(GOAL_FLOATS):
-                    last_goals[f, r] = wanted[f, r]
+        start_goals(effectors_i, world, wanted, ease, last_goals, eased)
         if params[PAPER] == 0.0:
             carry_over(joints_i, joints_f, wanted, last, now, q)
             for r in range(3):
@@ -338,7 +280,7 @@ def step(
             add_transposed(
                 joints_f, effectors_i, effectors_f, wanted, blocks, chain, root_mobility, J, y, d
             )
-            saved = marks[3]  # the reached points before the prediction
+            saved = marks[SAVED]  # the reached points before the prediction
             for f in range(k):
                 for r in range(3):
                     saved[f, r] = reached[f, r]
@@ -485,39 +427,8 @@ def step(
             errors(effectors_i, effectors_f, eased, blocks, world, reached, e)
     worst_clip += held
     if not eliminated and head[BASE] >= 0.0:
-        # The stance foot does not slide: what is left of its error, the whole body takes.
-        f = int(head[BASE])
-        for r in range(3):
-            shift = head[BASE_HOLD] * (eased[f, GOAL + r] - reached[f, r])
-            root[r] += shift
-            for g in range(k):
-                reached[g, r] += shift
-            for j in range(n):
-                world[j, r] += shift
-    total = root[0] + root[1] + root[2]
-    for j in range(n):
-        for r in range(4):
-            total += q[j, r]
-    if np.isfinite(total):
-        report[FINITE] = 1.0
-    else:
-        report[FINITE] = 0.0
-        q[:] = kept
-        for r in range(3):
-            root[r] = roots[3, r]
+        hold_base(head, eased, root, world, reached)
+    finish(effectors_f, goals, poses, roots, ease, reached, worst_clip, report)
+    if report[FINITE] == 0.0:
         for i in range(m):
             probe[i] = 1.0
-        report[LAST_BASE] = -1.0
-    report[FRESH] = 0.0
-    report[CLIPPED] = worst_clip
-    report[WORST] = 0.0
-    for f in range(k):
-        size = 0.0
-        if goals[f, STRENGTH] > 0.0:
-            for r in range(3):
-                part = 0.0
-                for t in range(3):
-                    part += effectors_f[f, 3 * r + t] * (goals[f, GOAL + t] - reached[f, t])
-                size += part * part
-        ease[f, 1] = np.sqrt(size)
-        report[WORST] = max(report[WORST], ease[f, 1])

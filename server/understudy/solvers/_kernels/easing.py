@@ -6,7 +6,7 @@ import numpy as np
 
 from understudy.kinematics.compiled import kernel
 from understudy.solvers._kernels.body import turn_error
-from understudy.solvers._kernels.clik_layout import EASE_GAIN, EASE_S, K1, MAX_EFFECTOR_SPEED
+from understudy.solvers._kernels.frame_layout import EASE_GAIN, EASE_S, K1, MAX_EFFECTOR_SPEED
 from understudy.solvers._kernels.layout import (
     GOAL,
     JOINT,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from understudy.kinematics._kernels import is_finite
+from understudy.kinematics._kernels import is_finite
 from understudy.kinematics.compiled import kernel
 from understudy.solvers._kernels.body import forward
 from understudy.solvers._kernels.easing import stand_still
@@ -16,6 +18,7 @@ from understudy.solvers._kernels.frame_layout import (
     FRESH,
     KEPT,
     LAST,
+    LAST_BASE,
     LAST_GOALS,
     MAX_EFFECTOR_SPEED,
     POSE,
@@ -23,6 +26,7 @@ from understudy.solvers._kernels.frame_layout import (
     WORST,
 )
 from understudy.solvers._kernels.layout import (
+    AXIS,
     BASE,
     BASE_HOLD,
     FREEDOM,
@@ -31,6 +35,33 @@ from understudy.solvers._kernels.layout import (
     JUMP,
     STRENGTH,
 )
+from understudy.solvers._kernels.posture import on_hinge
+
+
+@kernel("b1(f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[::1])")
+def usable(head, source, goals, extra, params, report):
+    """Whether a frame's numbers can be used: not a NaN or an infinity among them.
+
+    Of one that cannot, nothing is remembered but a jump: the next continues the last good one.
+    """
+    total = params[DT]
+    for i in range(head.shape[0]):
+        total += abs(head[i])
+    for j in range(source.shape[0]):
+        for r in range(4):
+            total += abs(source[j, r])
+    for f in range(goals.shape[0]):
+        for r in range(GOAL_FLOATS):
+            total += abs(goals[f, r])
+    for j in range(extra.shape[0]):
+        for r in range(3):
+            total += abs(extra[j, r])
+    if is_finite(total):
+        return True
+    report[FINITE] = 0.0
+    if head[JUMP] != 0.0 and report[FRESH] == 0.0:
+        report[FRESH] = 2.0
+    return False
 
 
 @kernel(
@@ -71,11 +102,17 @@ def begin(
             for r in range(9):
                 free[j, r] = 0.0
             free[j, 0] = free[j, 4] = free[j, 8] = 1.0
+        else:  # a hinge, whatever a limit has taken from it
+            for r in range(3):
+                for t in range(3):
+                    free[j, 3 * r + t] = joints_f[j, AXIS + r] * joints_f[j, AXIS + t]
     if fresh:  # nothing to continue: start from the performer's own posture
         for j in range(n):
             if joints_i[j, FREEDOM] == 0:
                 for r in range(4):
                     q[j, r] = source[j, r]
+            elif joints_i[j, FREEDOM] == 1:
+                on_hinge(joints_f, j, source, q)
         for r in range(3):
             roots[POSE, r] = head[r]
     farthest = 0.0
@@ -142,10 +179,11 @@ def finish(effectors_f, goals, poses, roots, ease, reached, clipped, report):
     for j in range(q.shape[0]):
         for r in range(4):
             total += q[j, r]
-    if np.isfinite(total):
+    if is_finite(total):
         report[FINITE] = 1.0
     else:
         report[FINITE] = 0.0
+        report[LAST_BASE] = -1.0
         q[:] = poses[KEPT]
         for r in range(3):
             root[r] = roots[KEPT, r]

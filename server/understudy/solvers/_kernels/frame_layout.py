@@ -14,21 +14,25 @@ EASE_S: Final = 5  # seconds over which gains rise after a jump or for a new eff
 EASE_GAIN: Final = 6  # where they start
 COMMON: Final = 7
 
-# report (6,)
+# report (7,)
 WORST: Final = 0  # m, the largest distance of a goal from what was reached
 CLIPPED: Final = 1  # joints held back by a limit
 SMALLEST: Final = 2  # m^2, estimate of the smallest eigenvalue of J P J^T + N
 FINITE: Final = 3  # 1 if the result is finite; 0: the last pose was kept
 LAST_BASE: Final = 4  # memory: the base of the last frame
 FRESH: Final = 5  # memory: after a reset, 1 starts at the first frame's posture, 2 from a pose
-REPORT: Final = 6
+LEVENBERG: Final = 6  # memory: how much shorter than Gauss and Newton's the last steps had to be
+REPORT: Final = 7
 
-# poses (4, n, 4) and roots (4, 3); what NOW holds is a solver's own
+# poses (7, n, 4) and roots (7, 3)
 POSE: Final = 0  # the character's: the last frame's until this one's takes its place
 LAST: Final = 1  # the performer's in the last frame
-NOW: Final = 2
+NOW: Final = 2  # the performer's now, or on the way there after a jump
 KEPT: Final = 3  # the character's last good one
-POSES: Final = 4
+PRIOR: Final = 4  # what the character would do if no effector had a goal
+BEST: Final = 5  # scratch: the best pose so far in this frame
+TRACKED: Final = 6  # the performer's, as a filter knows it
+POSES: Final = 7
 
 # marks (4, k, GOAL_FLOATS); WANTED and SAVED are a solver's own
 LAST_GOALS: Final = 0

@@ -1,0 +1,190 @@
+"""What the solvers that go frame by frame share: the packed body, their memory, their answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+from typing import Final
+
+import numpy as np
+
+from understudy.kinematics import FloatArray, IntArray, Pose, Skeleton
+from understudy.kinematics.limits import JointLimits
+from understudy.kinematics.tasks import Effector, Targets
+from understudy.solvers._kernels import frame_layout as common
+from understudy.solvers._kernels import layout
+from understudy.solvers.base import ParameterValue, Solution, Status
+from understudy.solvers.parameters import Parameter, checked
+from understudy.solvers.plan import Plan, static_bounds
+
+# A goal this far from what was reached counts as out of reach, m.
+OUT_OF_REACH_M: Final = 0.02
+
+# An age that is not zero: zero is for effectors that are new.
+_JUST_BEGUN_S: Final = 1e-9
+
+COMMON_PARAMETERS: Final = (
+    Parameter("k1", 1.0, 0.01, 1.0, "gain of the effectors' goals, per 1/30 s"),
+    Parameter("root_mobility", 0.0099, 0.0, 1e3, "how readily the root leaves its goal, m^2"),
+    Parameter(
+        "max_effector_speed", 30.0, 0.1, 1e3, "a faster goal is eased in like a new one, m/s"
+    ),
+    Parameter("max_joint_step", 0.7, 1e-3, 3.2, "largest turn of a joint in one solve, rad"),
+    Parameter("ease_s", 0.5, 1e-3, 10.0, "time in which gains rise after a jump, s"),
+    Parameter("ease_gain", 0.1, 0.01, 1.0, "factor on the gains right after a jump"),
+)
+
+# Where a parameter lives: the array and the place in it.
+Slot = tuple[FloatArray, int | tuple[int, int]]
+
+
+class Filter:
+    """A causal solver around one compiled `step`, which all of them call with the same arrays.
+
+    `own` is the module with the columns of the solver's own parameters; a column is called like its
+    parameter, in capitals. `memory` is what the solver remembers besides poses and goals.
+    """
+
+    name: str
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        effectors: Sequence[Effector],
+        *,
+        step: Callable[..., None],
+        known: Sequence[Parameter],
+        own: ModuleType,
+        memory: FloatArray,
+        limits: JointLimits | None,
+        mobilities: FloatArray | None,
+        orientation_arm_m: float,
+        jacobians: tuple[int, ...] = (),
+    ) -> None:
+        self.skeleton = skeleton
+        self.effectors = tuple(effectors)
+        plan = Plan(
+            skeleton,
+            effectors,
+            limits=limits,
+            mobilities=mobilities,
+            orientation_arm_m=orientation_arm_m,
+        )
+        self.limits = plan.limits
+        n, k, b = len(skeleton), len(self.effectors), len(plan.blocks)
+        self._step = step
+        self._params: FloatArray = np.zeros(own.PARAMS)
+        columns = vars(common) | vars(own)
+        self._slots: dict[str, Slot] = {
+            parameter.name: (self._params, columns[parameter.name.upper()]) for parameter in known
+        }
+        self._known = list(known)
+        for parameter in known:
+            self._params[columns[parameter.name.upper()]] = parameter.default
+        self._plan = plan
+        self._memory = memory
+        self._extra: FloatArray = np.zeros((1 + n, 3))
+        self._poses: FloatArray = np.zeros((common.POSES, n, 4))
+        self._roots: FloatArray = np.zeros((common.POSES, layout.HEAD_FLOATS))
+        self._marks: FloatArray = np.zeros((common.MARKS, k, layout.GOAL_FLOATS))
+        self._ease: FloatArray = np.zeros((k + 1, 2))
+        self._reached: FloatArray = np.zeros((k, 3))
+        self._rows: FloatArray = np.zeros((5, 3 * b))
+        self._report: FloatArray = np.zeros(common.REPORT)
+        bound, free = static_bounds(plan)
+        self._plan_arrays: tuple[FloatArray | IntArray, ...] = (
+            plan.joints_i,
+            plan.joints_f,
+            plan.effectors_i,
+            plan.effectors_f,
+            plan.blocks,
+            plan.chains,
+            plan.member,
+        )
+        self._state_arrays: tuple[FloatArray | IntArray, ...] = (
+            self._extra,
+            self._params,
+            self._poses,
+            self._roots,
+            self._marks,
+            self._ease,
+            np.zeros((n, 12)),
+            self._reached,
+            free,
+            bound,
+            np.zeros((*jacobians, b, n, 3, 3)),
+            np.zeros((2, 3 * b, 3 * b)),
+            self._rows,
+            np.zeros((1 + n, 3)),
+            self._memory,
+            self._report,
+        )
+        self._solution = Solution(
+            self._roots[common.POSE, :3], self._poses[common.POSE], np.zeros(k)
+        )
+
+    def reset(self, pose: Pose | None = None) -> None:
+        """Forget the past: start at the next frame's own posture, or ease in from `pose`."""
+        start = self.skeleton.rest_pose() if pose is None else pose
+        self._roots[:, :3] = start.root
+        self._poses[:] = start.rotations_xyzw
+        self._ease[:] = 0.0
+        self._memory[:] = 0.0
+        self._report[:] = 0.0
+        self._report[common.LAST_BASE] = -1.0
+        self._report[common.FRESH] = 1.0 if pose is None else 2.0
+
+    def set_parameters(self, values: Mapping[str, ParameterValue]) -> None:
+        """Change parameters between two frames."""
+        for name, value in checked(self.name, self._known, values).items():
+            array, at = self._slots[name]
+            array[at] = value
+
+    def parameters(self) -> dict[str, ParameterValue]:
+        """The parameters in force."""
+        result = {}
+        for parameter in self._known:
+            array, at = self._slots[parameter.name]
+            result[parameter.name] = parameter.shown(float(array[at]))
+        return result
+
+    def step(self, targets: Targets, dt: float) -> Solution:
+        """Solve one frame that comes `dt` seconds after the last."""
+        self._params[common.DT] = dt
+        self._step(
+            *self._plan_arrays,
+            targets.head,
+            targets.rotations_xyzw,
+            targets.goals,
+            *self._state_arrays,
+        )
+        report = self._report
+        solution = self._solution
+        solution.residuals[:] = self._ease[:-1, 1]
+        status = Status.OK
+        if report[common.CLIPPED] > 0.0:
+            status |= Status.LIMITED
+        if report[common.WORST] > OUT_OF_REACH_M:
+            status |= Status.OUT_OF_REACH
+        if report[common.FINITE] == 0.0:
+            status |= Status.HELD
+        solution.status = status
+        return solution
+
+    def _add_slot(self, name: str, high: float, meaning: str, slot: Slot) -> None:
+        """A parameter of this character alone, from 0 to `high`; it starts as what is there."""
+        array, at = slot
+        self._known.append(Parameter(name, float(array[at]), 0.0, high, meaning))
+        self._slots[name] = slot
+
+    def _ease_in(self) -> None:
+        """Start what changed from the pose it finds, as after a jump, but without standing still.
+
+        The goals and the performer's posture begin where the character is; what is missing to the
+        true ones is made up while the gains rise.
+        """
+        self._marks[common.EASED, :, layout.GOAL : layout.GOAL + 3] = self._reached
+        self._poses[common.NOW] = self._poses[common.POSE]
+        self._roots[common.NOW] = self._roots[common.POSE]
+        self._ease[:, 0] = np.where(self._ease[:, 0] > 0.0, _JUST_BEGUN_S, 0.0)
+        self._memory[:] = 0.0
