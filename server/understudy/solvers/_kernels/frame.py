@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.kinematics._kernels import is_finite
-from understudy.kinematics._kernels import is_finite
 from understudy.kinematics.compiled import kernel
 from understudy.solvers._kernels.body import forward
 from understudy.solvers._kernels.easing import stand_still
