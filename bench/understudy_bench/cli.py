@@ -20,6 +20,7 @@ from understudy_client.errors import ClientError
 BENCHES: Final = {
     "latency": "where one frame's time goes, beside a bare echo",
     "solvers": "every solver on one task, hot and paced, with peers beside them",
+    "quality": "errors, slides, pops and limits for clips, characters and solvers",
 }
 
 _PLAIN_WIDTH: Final = 120  # columns, where there is no terminal to ask
@@ -71,7 +72,7 @@ def build_parser(bench: str | None = None) -> argparse.ArgumentParser:
         if name != bench:
             benches.add_parser(name, help=summary)
             continue
-        module = cast(Bench, importlib.import_module(f"understudy_bench.{name}"))
+        module = cast(Bench, importlib.import_module(f"understudy_bench.commands.{name}"))
         entry = benches.add_parser(
             name,
             help=summary,

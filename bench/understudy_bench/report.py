@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -18,6 +18,8 @@ from understudy_bench.checks import Check, exit_code
 
 Json = Any  # what a JSON file carries
 
+# Beyond this only what did not pass is listed on the terminal.
+_MANY_CHECKS: Final = 40
 _VERDICTS = {True: "[green]pass[/]", False: "[red]FAIL[/]", None: "[yellow]too noisy to say[/]"}
 
 
@@ -59,8 +61,12 @@ class Report:
             console.print(table)
         for note in self.notes:
             console.print(f"[dim]{note}[/]")
-        if self.checks:
-            console.print(_checks_table(self.checks))
+        shown = self.checks
+        if len(shown) > _MANY_CHECKS:
+            shown = [check for check in self.checks if check.passed is not True]
+            console.print(f"{len(self.checks) - len(shown)} of {len(self.checks)} checks passed")
+        if shown:
+            console.print(_checks_table(shown))
 
 
 def plain_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

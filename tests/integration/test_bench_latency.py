@@ -11,7 +11,7 @@ from hdrh.histogram import HdrHistogram
 from support.regressions import DROPS, SLOW_SOLVE
 from understudy_bench.checks import Check
 from understudy_bench.cli import main
-from understudy_bench.latency import LatencyOptions, run_latency
+from understudy_bench.commands.latency import LatencyOptions, run_latency
 from understudy_bench.processes import BenchError
 
 STAGES = (

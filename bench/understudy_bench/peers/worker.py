@@ -1,8 +1,8 @@
 """One peer on the task, in its own environment: `python worker.py FOLDER PEER`.
 
 Only numpy and the peer itself are at hand here. Orders come as lines of JSON on standard input
-({"op": "hot", "frames": n}, {"op": "paced", "frames": n}, {"op": "errors"}), answers go out the same way; the
-first line says which versions are measured.
+({"op": "hot", "frames": n}, {"op": "paced", "frames": n}, {"op": "errors"}), answers go out the
+same way; the first line says which versions are measured.
 """
 
 from __future__ import annotations

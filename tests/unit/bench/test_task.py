@@ -6,8 +6,8 @@ import pytest
 from support.shared import shared_path
 from understudy.kinematics import ForwardKinematics
 from understudy.kinematics.rotations import multiply
+from understudy_bench.commands.solvers import SolverOptions, run_solvers
 from understudy_bench.peers.bodies import hinge_angles
-from understudy_bench.solvers import SolverOptions, run_solvers
 from understudy_bench.task import SolverTask, build_task
 
 

@@ -1,0 +1,178 @@
+"""`bench quality`: every figure of quality for clips, characters and solvers."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from rich.table import Table
+
+from understudy.align.limits import anatomical_limits
+from understudy.align.roles import find_roles
+from understudy.characters import BUILTIN_CHARACTERS, BUILTIN_CLIPS, load_character, load_clip
+from understudy.characters.anatomy import joint_range
+from understudy.kinematics.limits import JointLimits
+from understudy.solvers import SOLVERS
+from understudy_bench.checks import Check, Sense, judge
+from understudy_bench.machine import CpuUse, describe_machine, load_since
+from understudy_bench.pictures import draw_worst_instants
+from understudy_bench.quality import Figures, retarget_clip, score
+from understudy_bench.quality.figures import Slide
+from understudy_bench.report import Report, metered, plain_table
+
+EXAMPLE = f"""built-in clips: {", ".join(BUILTIN_CLIPS)}
+built-in characters: {", ".join(BUILTIN_CHARACTERS)}
+example: understudy bench quality walk --to short-legs giant --solver clik"""
+
+# Limits of the promises: cm/s for slides, cm for heights.
+STRICT_MEAN, STRICT_P95 = 0.5, 2.0
+WIDE_MEAN, WIDE_P95, WIDE_P95_ACROBATIC = 1.5, 5.0, 14.0
+ACROBATIC: Final = ("49_06", "85_14")
+FLOAT_CM, PENETRATION_CM = 0.5, 1.0
+
+_COLUMNS: Final = (
+    "take", "error cm", "strict slide", "wide slide", "source's", "float", "below", "jerk", "pops",
+    "beyond", "us",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class QualityOptions:
+    """What to run: every clip on every character by every solver."""
+
+    clips: Sequence[str] = ("walk",)
+    characters: Sequence[str] = ("short-legs",)
+    solvers: Sequence[str] = ("clik",)
+    rate_hz: float | None = None
+    limits: str = "anatomy"
+    pictures: Path | None = None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the bench's arguments."""
+    parser.add_argument("clip", nargs="+", metavar="CLIP", help="built-in clips or BVH files")
+    parser.add_argument(
+        "--to", nargs="+", default=["short-legs"], metavar="CHARACTER", help="default short-legs"
+    )
+    parser.add_argument(
+        "--solver", nargs="+", choices=SOLVERS, default=["clik"], help="default clik"
+    )
+    parser.add_argument(
+        "--rate", type=float, metavar="HZ", help="resample the clips (default: their own rate)"
+    )
+    parser.add_argument(
+        "--limits",
+        choices=("anatomy", "none"),
+        default="anatomy",
+        help="joint limits of the characters (default anatomy)",
+    )
+    parser.add_argument(
+        "--pictures", type=Path, metavar="FOLDER", help="draw the worst instants into FOLDER"
+    )
+
+
+def run(arguments: argparse.Namespace) -> Report:
+    """Measure and judge."""
+    return run_quality(
+        QualityOptions(
+            clips=arguments.clip,
+            characters=arguments.to,
+            solvers=arguments.solver,
+            rate_hz=arguments.rate,
+            limits=arguments.limits,
+            pictures=arguments.pictures,
+        )
+    )
+
+
+def run_quality(options: QualityOptions) -> Report:
+    """Retarget everything and score it."""
+    before = CpuUse.now()
+    figures: list[Figures] = []
+    notes = [
+        "error: effectors where no limit binds, mean / max; slide: planted pivots by the strict and"
+        " the wide truth, cm/s, mean / p95; source's: the performer's own by the wide truth, scaled"
+        " to the character; below: deepest under the floor, cm; us: align and solve, p50",
+    ]
+    total = len(options.clips) * len(options.characters) * len(options.solvers)
+    with metered("quality", total) as meter:
+        for clip_name in options.clips:
+            clip = load_clip(clip_name, options.rate_hz)
+            for character in options.characters:
+                target = load_character(character)
+                limits: JointLimits | None = None
+                if options.limits == "anatomy":
+                    limits = anatomical_limits(target, find_roles(target), joint_range)
+                for solver in options.solvers:
+                    name = Path(character).stem
+                    take = retarget_clip(clip, name, target, solver, limits=limits)
+                    figures.append(score(take))
+                    if options.pictures is not None:
+                        draw_worst_instants(take, options.pictures)
+                    meter.advance()
+    if options.pictures is not None:
+        notes.append(f"the worst instants are drawn in {options.pictures}")
+    meta = {**describe_machine(), "steal": load_since(before).steal}
+    results = {"limits": options.limits, "figures": [asdict(each) for each in figures]}
+    checks = [check for each in figures if each.solver != "copy" for check in _checks(each)]
+    return Report("quality", meta, results, checks, (_table(figures),), notes)
+
+
+def _checks(figures: Figures) -> list[Check]:
+    """One check for each promise; slides only where enough of the clip is planted."""
+    what = f"{figures.clip} to {figures.character}, {figures.solver}"
+
+    def of(name: str, value: float, unit: str, limit: float, sense: Sense = "<=") -> Check:
+        return judge(f"{name}, {what}", value, unit, sense, limit)
+
+    checks = [
+        of("not finite", figures.not_finite, "numbers", 0, "=="),
+        of("joints beyond a limit", figures.violations, "joint-frames", 0, "=="),
+        of("pops away from tears", figures.pops, "joint-frames", 0, "=="),
+        of("penetration, largest", figures.penetration_cm, "cm", PENETRATION_CM),
+    ]
+    if figures.slide_strict.judged:
+        checks += [
+            of("slide by the strict truth, mean", figures.slide_strict.mean, "cm/s", STRICT_MEAN),
+            of("slide by the strict truth, p95", figures.slide_strict.p95, "cm/s", STRICT_P95),
+        ]
+    if figures.slide_wide.judged:
+        acrobatic = figures.clip in ACROBATIC
+        checks += [
+            of("slide by the wide truth, mean", figures.slide_wide.mean, "cm/s", WIDE_MEAN),
+            of(
+                "slide by the wide truth, p95",
+                figures.slide_wide.p95,
+                "cm/s",
+                WIDE_P95_ACROBATIC if acrobatic else WIDE_P95,
+            ),
+            of("float, mean", figures.float_cm, "cm", FLOAT_CM),
+        ]
+    return checks
+
+
+def _table(figures: Sequence[Figures]) -> Table:
+    rows = [
+        [
+            f"{each.clip} to {each.character}, {each.solver}",
+            f"{each.error_mean_cm:.3f} / {each.error_max_cm:.2f}",
+            _pair(each.slide_strict),
+            _pair(each.slide_wide),
+            f"{each.slide_wide.source_mean:.1f}",
+            f"{each.float_cm:.2f}",
+            f"{each.penetration_cm:.2f}",
+            f"{each.jerk_ratio:.2f}",
+            f"{each.pops}",
+            f"{each.violations}",
+            f"{each.solve_p50_us:.0f}",
+        ]
+        for each in figures
+    ]
+    return plain_table("quality", _COLUMNS, rows)
+
+
+def _pair(slide: Slide) -> str:
+    return f"{slide.mean:.2f} / {slide.p95:.2f}" if slide.judged else "not planted"
