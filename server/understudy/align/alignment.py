@@ -40,7 +40,8 @@ class Alignment:
     the forearm's bone `forearm_axes` (n_t, 3) and `untwisted_xyzw` (n_t, 4) hand_from_forearm.
     `leg_scale` is target over source, `arm_ratios` (2,) likewise, left and right. `root_to_hips`
     (3,) m leads from the target's root to its hips in the world. `twins`: both bodies have the
-    same joints and rest pose, so angles are copied as they are.
+    same joints and rest pose, so angles are copied as they are. `needs_calibration`: the source's
+    rest pose is no posture and no motion was given, so limbs may be rolled about themselves.
     """
 
     source: Skeleton
@@ -60,6 +61,7 @@ class Alignment:
     arm_ratios: FloatArray
     root_to_hips: FloatArray
     twins: bool
+    needs_calibration: bool
 
     @classmethod
     def build(
@@ -119,6 +121,7 @@ class Alignment:
             arm_ratios=target_body.arm_lengths / source_body.arm_lengths,
             root_to_hips=_root_to_hips(target, target_body.hips),
             twins=bool(shared),
+            needs_calibration=source_pose.guessed and not shared,
         )
 
 

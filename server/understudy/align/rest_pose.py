@@ -52,11 +52,13 @@ class CanonicalPose:
     """`turns` (n, 3, 3): K of each joint; `known` (n,): whether the joint has one.
 
     `from_motion`: the rest pose was no posture, and the mean of the motion was taken instead.
+    `guessed`: there was no motion either; limbs point right, but may be rolled about themselves.
     """
 
     turns: FloatArray
     known: np.ndarray[tuple[int], np.dtype[np.bool_]]
     from_motion: bool
+    guessed: bool
 
 
 def canonical_pose(
@@ -77,7 +79,9 @@ class _Builder:
         self.rest = MotionSample.of_rest(skeleton)
         self.points = self.rest.positions[0]
         self.frames = self.rest.rotations[0]
-        self.from_motion = motion is not None and not is_posture(self.points, body)
+        posture = is_posture(self.points, body)
+        self.from_motion = motion is not None and not posture
+        self.guessed = motion is None and not posture
         # How joints are turned to each other where nothing better is known.
         self.reference = motion if motion is not None and self.from_motion else self.rest
         n = len(skeleton)
@@ -93,7 +97,7 @@ class _Builder:
         for side, outward in (("left", X), ("right", -X)):
             self._arm(side, outward)
             self._leg(side)
-        return CanonicalPose(self.turns, self.known, self.from_motion)
+        return CanonicalPose(self.turns, self.known, self.from_motion, self.guessed)
 
     # -- trunk ---------------------------------------------------------------------------------
 
