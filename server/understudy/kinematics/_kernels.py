@@ -21,7 +21,7 @@ def is_finite(x):
     return abs(x) <= LARGEST
 
 
-@kernel("void(f8[:, ::1], i8, f8, f8, f8)")
+@kernel("void(f8[:, ::1], i8, f8, f8, f8)", inline=True)
 def turn(q, j, x, y, z):
     """q[j] <- q[j] exp(w) for the body increment w = (x, y, z) rad, kept at unit length."""
     a2 = 0.25 * (x * x + y * y + z * z)
@@ -50,7 +50,7 @@ def turn(q, j, x, y, z):
     q[j, 3] = nw * k
 
 
-@kernel("UniTuple(f8, 3)(f8[:, ::1], i8, f8[:, ::1], i8)")
+@kernel("UniTuple(f8, 3)(f8[:, ::1], i8, f8[:, ::1], i8)", inline=True)
 def difference(a, i, b, j):
     """log(a[i]^-1 b[j]): the body increment (rad, at most pi long) that takes a[i] to b[j]."""
     ax = -a[i, 0]

@@ -26,7 +26,7 @@ from understudy.solvers._kernels.layout import (
 from understudy.solvers._kernels.limits import project
 
 
-@kernel("UniTuple(f8, 3)(f8, f8, f8, f8, f8[:, ::1], i8)")
+@kernel("UniTuple(f8, 3)(f8, f8, f8, f8, f8[:, ::1], i8)", inline=True)
 def turn_error(gx, gy, gz, gw, world, j):
     """log(R_goal R_joint^T): the world rotation vector (rad) that takes joint j to the goal g."""
     g00 = 1.0 - 2.0 * (gy * gy + gz * gz)
@@ -79,7 +79,10 @@ def turn_error(gx, gy, gz, gw, world, j):
     return scale * x, scale * y, scale * z
 
 
-@kernel("i8(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8, i8, i8)")
+@kernel(
+    "i8(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8, i8, i8)",
+    inline=True,
+)
 def meet_orientation(joints_i, joints_f, goals, q, world, free, j, p, e):
     """q[j] <- the local rotation that turns joint j to effector e's orientation in the world."""
     # The parent's world rotation as a quaternion (Shepperd's choice of the largest part).
@@ -125,7 +128,10 @@ def meet_orientation(joints_i, joints_f, goals, q, world, free, j, p, e):
     return 0
 
 
-@kernel("i8(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])")
+@kernel(
+    "i8(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])",
+    inline=True,
+)
 def forward(joints_i, joints_f, goals, root, q, world, free):
     """World positions and rotations; joints that meet an orientation goal exactly are set here.
 
@@ -178,7 +184,10 @@ def forward(joints_i, joints_f, goals, root, q, world, free):
     return clipped
 
 
-@kernel("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1])")
+@kernel(
+    "void(i8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1])",
+    inline=True,
+)
 def errors(effectors_i, effectors_f, goals, blocks, world, reached, e):
     """e (3b,) <- goal minus reached in the axes that count, m; orientation in m by the arm.
 

@@ -18,7 +18,7 @@ from understudy.solvers._kernels.layout import (
 )
 
 
-@kernel("f8(f8, f8)")
+@kernel("f8(f8, f8)", inline=True)
 def gain_over(gain, dt):
     """What a gain per 1/30 s amounts to over dt seconds."""
     if gain >= 1.0:
@@ -26,7 +26,7 @@ def gain_over(gain, dt):
     return 1.0 - (1.0 - gain) ** (30.0 * dt)
 
 
-@kernel("f8(f8, f8[::1])")
+@kernel("f8(f8, f8[::1])", inline=True)
 def ramp(age, params):
     """The factor on a gain, `age` seconds after a jump or an effector's first frame."""
     if age >= params[EASE_S]:
@@ -115,7 +115,7 @@ def carry_turn(goals, last_goals, f, eased):
     eased[f, TURN + 3] = w * bw - x * bx - y * by - z * bz
 
 
-@kernel("i8(f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8, f8, f8[:, ::1])")
+@kernel("i8(f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8, f8, f8[:, ::1])", inline=True)
 def ease_goals(params, ease, goals, last_goals, dt, gain, eased):
     """eased <- goals, short of them by what is left of an old discrepancy.
 

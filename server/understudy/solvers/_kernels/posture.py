@@ -52,7 +52,7 @@ def is_set_elsewhere(joints_i, goals, j):
     return joints_i[j, FREEDOM] == 2 or (e >= 0 and goals[e, STRENGTH] > 0.0)
 
 
-@kernel("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])")
+@kernel("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])", inline=True)
 def carry_over(joints_i, joints_f, goals, last, now, q):
     """q[j] <- q[j] last[j]^-1 now[j]: the performer's own increment, joint by joint."""
     for j in range(q.shape[0]):
@@ -98,7 +98,8 @@ def carry_over(joints_i, joints_f, goals, last, now, q):
 
 @kernel(
     "void(i8[:, ::1], f8[:, ::1], i8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8,"
-    " f8[:, ::1])"
+    " f8[:, ::1])",
+    inline=True,
 )
 def imitate(joints_i, goals, bound, free, q, now, extra, gain, d):
     """d[1:] <- gain * log(q^-1 now) + extra: the way to the performer's angles, as far as free."""
@@ -122,7 +123,8 @@ def imitate(joints_i, goals, bound, free, q, now, extra, gain, d):
 
 @kernel(
     "i8(i8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1], f8[:, ::1], f8[:, ::1], f8, f8[::1],"
-    " f8[:, ::1])"
+    " f8[:, ::1])",
+    inline=True,
 )
 def apply(joints_i, joints_f, goals, bound, free, d, max_step, root, q):
     """Move the body by d, shortened as a whole if a joint would turn too far; then the limits.

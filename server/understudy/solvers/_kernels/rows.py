@@ -30,7 +30,8 @@ from understudy.solvers._kernels.layout import (
 
 @kernel(
     "void(i8[:, ::1], i8[::1], i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], f8[:, ::1],"
-    " f8[:, ::1], f8[:, ::1], f8[:, :, :, ::1])"
+    " f8[:, ::1], f8[:, ::1], f8[:, :, :, ::1])",
+    inline=True,
 )
 def jacobian(joints_i, bound, effectors_i, effectors_f, blocks, chains, world, reached, free, J):
     """J (b, n, 3, 3): block, joint, tangent direction, row. Only the joints of a chain are written.
@@ -95,7 +96,8 @@ def jacobian(joints_i, bound, effectors_i, effectors_f, blocks, chains, world, r
 
 @kernel(
     "void(f8[:, ::1], i8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], i8[:, ::1],"
-    " f8, f8[:, :, :, ::1], f8[:, ::1])"
+    " f8, f8[:, :, :, ::1], f8[:, ::1])",
+    inline=True,
 )
 def gram(joints_f, effectors_i, effectors_f, goals, blocks, chains, member, root_mobility, J, A):
     """A (3b, 3b), lower triangle <- J P J^T + N.
@@ -171,7 +173,7 @@ def gram(joints_f, effectors_i, effectors_f, goals, blocks, chains, member, root
                 A[d, d] += effectors_f[f, SOFTNESS] / (s * s)
 
 
-@kernel("i8(f8[:, ::1], i8)")
+@kernel("i8(f8[:, ::1], i8)", inline=True)
 def cholesky(A, m):
     """A's lower triangle <- its Cholesky factor, diagonal inverted; 0 if it is not definite."""
     for i in range(m):
@@ -189,7 +191,7 @@ def cholesky(A, m):
     return 1
 
 
-@kernel("void(f8[:, ::1], f8[::1], i8)")
+@kernel("void(f8[:, ::1], f8[::1], i8)", inline=True)
 def back_substitute(A, b, m):
     """b <- (L L^T)^-1 b for a factor left by `cholesky`."""
     for i in range(m):
@@ -206,7 +208,8 @@ def back_substitute(A, b, m):
 
 @kernel(
     "void(i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], f8,"
-    " f8[:, :, :, ::1], f8[:, ::1], f8[::1])"
+    " f8[:, :, :, ::1], f8[:, ::1], f8[::1])",
+    inline=True,
 )
 def subtract_rows(effectors_i, effectors_f, blocks, chains, root_moves, J, d, e):
     """e <- e - J d for an increment d (1 + n, 3): root translation, then body increments."""
@@ -241,7 +244,8 @@ def subtract_rows(effectors_i, effectors_f, blocks, chains, root_moves, J, d, e)
 
 @kernel(
     "void(f8[:, ::1], i8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], f8,"
-    " f8[:, :, :, ::1], f8[::1], f8[:, ::1])"
+    " f8[:, :, :, ::1], f8[::1], f8[:, ::1])",
+    inline=True,
 )
 def add_transposed(
     joints_f, effectors_i, effectors_f, goals, blocks, chains, root_mobility, J, y, d
