@@ -79,6 +79,7 @@ class Filter:
             parameter.name: (self._params, columns[parameter.name.upper()]) for parameter in known
         }
         self._known = list(known)
+        self._general = len(self._known)
         for parameter in known:
             self._params[columns[parameter.name.upper()]] = parameter.default
         self._plan = plan
@@ -141,11 +142,12 @@ class Filter:
             array[at] = value
 
     def parameters(self) -> dict[str, ParameterValue]:
-        """The parameters in force."""
+        """The parameters in force; of those of this character alone, the ones that were changed."""
         result = {}
-        for parameter in self._known:
+        for number, parameter in enumerate(self._known):
             array, at = self._slots[parameter.name]
-            result[parameter.name] = parameter.shown(float(array[at]))
+            if number < self._general or array[at] != parameter.default:
+                result[parameter.name] = parameter.shown(float(array[at]))
         return result
 
     def step(self, targets: Targets, dt: float) -> Solution:

@@ -28,29 +28,30 @@ class Parameter:
         """A parameter that is one of some words; the first is the default."""
         return cls(name, 0.0, 0.0, len(choices) - 1.0, meaning, True, choices)
 
+    @property
+    def allowed(self) -> str:
+        """What may be given, as a user reads it."""
+        return ", ".join(self.choices) or f"{self.low:g} to {self.high:g}"
+
     def shown(self, number: float) -> ParameterValue:
         """The number as a user would write it."""
         return self.choices[int(number)] if self.choices else number
 
     def check(self, solver: str, value: ParameterValue) -> float:
         """The value as a number in range; SolverError says what is allowed."""
-        if self.choices:
-            if value not in self.choices:
-                raise SolverError(
-                    f"solver {solver!r}: parameter {self.name!r} = {value!r};"
-                    f" allowed: {', '.join(self.choices)}"
-                )
-            return float(self.choices.index(str(value)))
-        if not isinstance(value, int | float) or not self.low <= value <= self.high:
+        if self.choices and isinstance(value, str) and value in self.choices:
+            return float(self.choices.index(value))
+        fits = isinstance(value, int | float) and self.low <= value <= self.high
+        if self.choices or not fits:
             raise SolverError(
-                f"solver {solver!r}: parameter {self.name!r} = {value!r};"
-                f" allowed: {self.low:g} to {self.high:g}"
+                f"solver {solver!r}: parameter {self.name!r} = {value!r}; allowed: {self.allowed}"
             )
-        if self.whole and value != int(value):
+        number = float(value)
+        if self.whole and number != int(number):
             raise SolverError(
                 f"solver {solver!r}: parameter {self.name!r} = {value!r}; allowed: whole numbers"
             )
-        return float(value)
+        return number
 
 
 def checked(

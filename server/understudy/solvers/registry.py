@@ -12,11 +12,20 @@ from understudy.solvers.base import ParameterValue, Solver, SolverError
 from understudy.solvers.clik import PARAMETERS as CLIK_PARAMETERS
 from understudy.solvers.clik import Clik
 from understudy.solvers.copy import Copy
+from understudy.solvers.egik import PARAMETERS as EGIK_PARAMETERS
+from understudy.solvers.egik import Egik
 from understudy.solvers.parameters import Parameter
+from understudy.solvers.ukf import PARAMETERS as UKF_PARAMETERS
+from understudy.solvers.ukf import Ukf
 
-SOLVERS: Final = ("copy", "clik")
+SOLVERS: Final = ("copy", "clik", "ukf", "egik")
 
-SOLVER_PARAMETERS: Final[dict[str, tuple[Parameter, ...]]] = {"copy": (), "clik": CLIK_PARAMETERS}
+SOLVER_PARAMETERS: Final[dict[str, tuple[Parameter, ...]]] = {
+    "copy": (),
+    "clik": CLIK_PARAMETERS,
+    "ukf": UKF_PARAMETERS,
+    "egik": EGIK_PARAMETERS,
+}
 """What can be changed about each solver while it runs."""
 
 
@@ -33,4 +42,8 @@ def create_solver(
         return Copy(skeleton, effectors, parameters)
     if name == "clik":
         return Clik(skeleton, effectors, parameters, limits=limits)
+    if name == "ukf":
+        return Ukf(skeleton, effectors, parameters, limits=limits)
+    if name == "egik":
+        return Egik(skeleton, effectors, parameters, limits=limits)
     raise SolverError(f"no solver {name!r}; there are: {', '.join(SOLVERS)}")

@@ -1,0 +1,223 @@
+"""The iterated correction of a predicted pose to its goals.
+
+For a prediction x0 whose joints have mobilities P and goals that yield by N, the pose is
+
+    argmin |x - x0|^2 in the metric of P^-1  +  |goals - h(x)|^2 in the metric of N^-1,
+
+the most probable pose if P and N are taken for covariances. Each pass solves the linearised problem
+from wherever the last one has led (the iterated Kalman filter; Gauss and Newton's method). A pass
+that makes matters worse is taken back and made shorter (Levenberg and Marquardt), as happens where
+a limb is stretched and its goal out of reach.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from understudy.kinematics.compiled import kernel
+from understudy.solvers._kernels.body import errors, forward
+from understudy.solvers._kernels.frame_layout import (
+    BEST,
+    LEVENBERG,
+    MAX_JOINT_STEP,
+    POSE,
+    PRIOR,
+    ROOT_MOBILITY,
+)
+from understudy.solvers._kernels.layout import (
+    BLOCK_EFFECTOR,
+    BLOCK_TURNS,
+    MOBILITY,
+    SOFTNESS,
+    STRENGTH,
+)
+from understudy.solvers._kernels.posture import apply, imitate
+from understudy.solvers._kernels.rows import (
+    add_transposed,
+    back_substitute,
+    cholesky,
+    gram,
+    jacobian,
+    subtract_rows,
+)
+
+# What even a hard goal yields, m^2: the normal equations stay definite where rows conflict.
+HARDEST = 1e-10
+# Passes beyond those asked for go on while each takes away this much of the cost.
+WORTHWHILE = 0.3
+MORE_PASSES = 8
+
+
+@kernel("void(f8[:, ::1], f8[:, ::1], i8[:, ::1], f8, f8[::1])")
+def slacks(effectors_f, goals, blocks, noise, slack):
+    """slack (3b,) <- N, what each row yields, m^2."""
+    for i in range(blocks.shape[0]):
+        f = blocks[i, BLOCK_EFFECTOR]
+        s = goals[f, STRENGTH]
+        for r in range(3):
+            slack[3 * i + r] = noise
+            if s > 0.0:
+                slack[3 * i + r] += effectors_f[f, SOFTNESS] / (s * s)
+
+
+@kernel("f8(f8[:, ::1], f8, f8[:, ::1], f8[::1], f8[::1])")
+def cost_of(joints_f, root_mobility, d, e, slack):
+    """What is minimised, for the way back d (1 + n, 3) to the prediction and the errors e (3b,)."""
+    cost = 0.0
+    for i in range(e.shape[0]):
+        cost += e[i] * e[i] / slack[i]
+    for j in range(joints_f.shape[0]):
+        if joints_f[j, MOBILITY] > 0.0:
+            size = d[1 + j, 0] ** 2 + d[1 + j, 1] ** 2 + d[1 + j, 2] ** 2
+            cost += size / joints_f[j, MOBILITY]
+    if root_mobility > 0.0:
+        cost += (d[0, 0] ** 2 + d[0, 1] ** 2 + d[0, 2] ** 2) / root_mobility
+    return cost
+
+
+@kernel("void(i8[:, ::1], i8[:, ::1], f8, f8[:, :, :, ::1])")
+def take_chords(blocks, chains, chord, J):
+    """Rows of positions become the slopes of chords: tangents times `chord`.
+
+    A sigma point turns one joint by an angle s about one axis, and what hangs below goes along a
+    circle: the chord between the points at +s and -s has exactly the tangent's direction, and
+    sin(s) / s of its length. A turn itself is linear in s.
+    """
+    for i in range(blocks.shape[0]):
+        if blocks[i, BLOCK_TURNS] == 0:
+            for c in range(chains[i, 0]):
+                j = chains[i, 1 + c]
+                for k in range(3):
+                    for r in range(3):
+                        J[i, j, k, r] *= chord
+
+
+@kernel(
+    "i8(i8[:, ::1], f8[:, ::1], i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], i8[:, ::1],"
+    " f8[:, ::1], f8, f8, i8, f8[::1], f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1],"
+    " f8[:, ::1], f8[:, ::1], i8[::1], f8[:, :, :, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1],"
+    " f8[::1])"
+)
+def correct(
+    joints_i,
+    joints_f,
+    effectors_i,
+    effectors_f,
+    blocks,
+    chain,
+    moves,
+    goals,
+    noise,
+    chord,
+    passes,
+    params,
+    extra,
+    poses,
+    roots,
+    world,
+    reached,
+    free,
+    bound,
+    J,
+    A,
+    rows,
+    d,
+    report,
+):
+    """Lead POSE from where it is to the optimum about PRIOR; says how many joints limits hold.
+
+    `noise` (m^2) is what every goal yields besides its own softness; `chord` is 1 for tangents.
+    """
+    m = 3 * blocks.shape[0]
+    n = joints_i.shape[0]
+    q = poses[POSE]
+    root = roots[POSE]
+    e = rows[0]
+    y = rows[1]
+    slack = rows[2]
+    L = A[1]
+    root_mobility = params[ROOT_MOBILITY]
+    if root_mobility == 0.0:
+        for r in range(3):
+            root[r] = roots[PRIOR, r]
+    slacks(effectors_f, goals, blocks, noise + HARDEST, slack)
+    best = np.inf
+    clipped = 0
+    worst = 0
+    done = 0
+    shorter = report[LEVENBERG]
+    last = passes + MORE_PASSES
+    for attempt in range(last + 1):
+        taken_back = False
+        while True:
+            turned_back = forward(joints_i, joints_f, goals, root, q, world, free)
+            errors(effectors_i, effectors_f, goals, blocks, world, reached, e)
+            imitate(joints_i, goals, bound, free, q, poses[PRIOR], extra, 1.0, d)
+            for r in range(3):
+                d[0, r] = roots[PRIOR, r] - root[r]
+            if taken_back:
+                break
+            cost = cost_of(joints_f, root_mobility, d, e, slack)
+            if cost <= best or clipped > 0 or attempt == 0:
+                break
+            # Too far: back to where it was better, and from there less far.
+            q[:] = poses[BEST]
+            for r in range(3):
+                root[r] = roots[BEST, r]
+            taken_back = True
+        worst = max(worst, clipped + turned_back)
+        if attempt == last:
+            break
+        if taken_back:
+            largest = 0.0
+            for i in range(m):
+                largest = max(largest, A[0, i, i] / slack[i])
+            shorter = max(10.0 * shorter, 0.1, 1e-3 * largest)
+        else:
+            enough = passes + 1 if clipped > 0 else passes
+            if done >= enough and cost > (1.0 - WORTHWHILE) * best:
+                break
+            if done > 0:
+                shorter = 0.1 * shorter if shorter > 0.1 else 0.0
+            best = cost
+            done += 1
+            poses[BEST] = q
+            for r in range(3):
+                roots[BEST, r] = root[r]
+            jacobian(
+                joints_i, bound, effectors_i, effectors_f, blocks, chain, world, reached, free, J
+            )
+            if chord != 1.0:
+                take_chords(blocks, chain, chord, J)
+            gram(
+                joints_f,
+                effectors_i,
+                effectors_f,
+                goals,
+                blocks,
+                chain,
+                moves,
+                root_mobility,
+                J,
+                A[0],
+            )
+        for i in range(m):
+            for h in range(i):
+                L[i, h] = A[0, i, h]
+            L[i, i] = A[0, i, i] + noise + HARDEST + shorter * slack[i]
+        if cholesky(L, m) == 0:
+            break
+        if shorter > 0.0:
+            for j in range(1 + n):
+                for r in range(3):
+                    d[j, r] /= 1.0 + shorter
+        for i in range(m):
+            y[i] = e[i]
+        subtract_rows(effectors_i, effectors_f, blocks, chain, root_mobility, J, d, y)
+        back_substitute(L, y, m)
+        add_transposed(
+            joints_f, effectors_i, effectors_f, goals, blocks, chain, root_mobility, J, y, d
+        )
+        clipped = apply(joints_i, joints_f, goals, bound, free, d, params[MAX_JOINT_STEP], root, q)
+    report[LEVENBERG] = min(shorter, 1e8)
+    return worst

@@ -1,0 +1,70 @@
+"""Example-guided inverse kinematics: one slider from copying the performer to meeting the goals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from understudy.kinematics import FloatArray, Skeleton
+from understudy.kinematics.limits import JointLimits
+from understudy.kinematics.tasks import Effector
+from understudy.solvers._kernels import egik_layout
+from understudy.solvers._kernels.egik import step
+from understudy.solvers.base import ParameterValue
+from understudy.solvers.filter import COMMON_PARAMETERS, Filter
+from understudy.solvers.parameters import Parameter
+
+PARAMETERS: Final = (
+    Parameter("alpha", 0.99, 0.0, 1.0, "0: copy the performer's angles; 1: meet the goals only"),
+    Parameter("c", 0.0, 0.0, 1e4, "radians that weigh as much as 1 m; 0: 5 a body's link length"),
+    Parameter("velocity", 1.0, 0.0, 1e3, "weight of the angles' velocities, in frames of 1/30 s"),
+    Parameter("acceleration", 1.0, 0.0, 1e3, "weight of their accelerations, likewise"),
+    Parameter("passes", 3, 1, 16, "iterations a frame", True),
+    *COMMON_PARAMETERS,
+)
+
+
+class Egik(Filter):
+    """The weighted objective of goals and imitation, causal: two past frames are remembered."""
+
+    name = "egik"
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        effectors: Sequence[Effector],
+        parameters: Mapping[str, ParameterValue] | None = None,
+        *,
+        limits: JointLimits | None = None,
+        mobilities: FloatArray | None = None,
+        orientation_arm_m: float = 0.2,
+    ) -> None:
+        super().__init__(
+            skeleton,
+            effectors,
+            step=step,
+            known=PARAMETERS,
+            own=egik_layout,
+            memory=np.zeros((2, 1 + len(skeleton), 3)),
+            limits=limits,
+            mobilities=mobilities,
+            orientation_arm_m=orientation_arm_m,
+        )
+        self._params[egik_layout.LINKS_M] = total_link_length(skeleton)
+        self.reset()
+        self.set_parameters(parameters or {})
+
+    def set_parameters(self, values: Mapping[str, ParameterValue]) -> None:
+        """Change parameters between two frames; the pose goes over smoothly."""
+        super().set_parameters(values)
+        if values:
+            self._ease_in()
+
+
+def total_link_length(skeleton: Skeleton) -> float:
+    """The length (m) of all bones: from every joint to its parent, and to the tip where it ends."""
+    bones = np.linalg.norm(skeleton.offsets[1:], axis=1).sum()
+    tips = np.linalg.norm(skeleton.tips[skeleton.has_tip], axis=1).sum()
+    return max(float(bones + tips), 1e-6)
