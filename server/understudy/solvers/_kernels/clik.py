@@ -222,11 +222,17 @@ def step(
         if fresh:
             posture_gain = 1.0
         ease[k, 0] += dt
-        start_goals(effectors_i, world, wanted, ease, last_goals, eased)
         if params[PAPER] == 0.0:
             carry_over(joints_i, joints_f, wanted, last, now, q)
             for r in range(3):
                 root[r] += now_root[r] - last_root[r]
+            if not jump:
+                for f in range(k):
+                    if wanted[f, STRENGTH] > 0.0 and ease[f, 0] == 0.0:
+                        # A new effector starts where the performer's increment has taken it.
+                        forward(joints_i, joints_f, eased, root, q, world, free)
+                        break
+        start_goals(effectors_i, world, wanted, ease, last_goals, eased)
         ease_goals(params, ease, wanted, last_goals, dt, gain, eased)
         forward(joints_i, joints_f, eased, root, q, world, free)
         errors(effectors_i, effectors_f, eased, blocks, world, reached, e)
