@@ -19,8 +19,10 @@ from understudy_client.errors import ClientError
 # Only the module of the bench asked for is loaded: most of them load compiled code.
 BENCHES: Final = {
     "latency": "where one frame's time goes, beside a bare echo",
+    "budget": "does every frame come back before the next is due, at 30 to 120 Hz",
     "solvers": "every solver on one task, hot and paced, with peers beside them",
     "quality": "errors, slides, pops and limits for clips, characters and solvers",
+    "soak": "very many frames: does memory, latency or anything else grow",
 }
 
 _PLAIN_WIDTH: Final = 120  # columns, where there is no terminal to ask

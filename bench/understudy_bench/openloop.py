@@ -163,14 +163,20 @@ class OpenLoop:
     """
 
     def __init__(
-        self, links: Sequence[Link], motion: EndlessMotion, rate_hz: float, seed: int
+        self,
+        links: Sequence[Link],
+        motion: EndlessMotion,
+        rate_hz: float,
+        *,
+        seed: int = 1,
+        first_seq: int = 0,
     ) -> None:
         self._links = list(links)
         self._motion = motion
         self._period_ns = 1e9 / rate_hz
         self._random = random.Random(seed)
         self._wall_minus_counter_ns = wall_clock_ns() - now_ns()
-        self._seq = 0
+        self.next_seq = first_seq
 
     def warm_up(self, frames: int, patience_s: float = 30.0) -> None:
         """Send blocks until every link answers, then one more."""
@@ -186,7 +192,7 @@ class OpenLoop:
         """Send `frames` frames at their times; their numbers."""
         links = self._random.sample(self._links, len(self._links))
         phases = [place / len(links) * self._period_ns for place in range(len(links))]
-        first = self._seq
+        first = self.next_seq
         start = now_ns() + _LEAD_NS
         for offset in range(frames):
             seq = first + offset
@@ -196,8 +202,8 @@ class OpenLoop:
                 due_ns = frame_ns + int(phase)
                 sleep_until(due_ns)
                 link.send(seq, due_ns, body)
-        self._seq = first + frames
-        return slice(first, self._seq)
+        self.next_seq = first + frames
+        return slice(first, self.next_seq)
 
     def drain(self, seqs: slice) -> None:
         """Wait for late answers, a second at most."""

@@ -5,35 +5,29 @@ from __future__ import annotations
 import argparse
 import statistics
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-import psutil
 from rich.table import Table
 
 from understudy.characters import load_clip
 from understudy.commands.arguments import number
 from understudy_bench.checks import Check, judge
 from understudy_bench.latencies import Latencies, median_us
-from understudy_bench.machine import CpuUse, describe_machine, load_since
+from understudy_bench.machine import describe_machine
 from understudy_bench.motion import EndlessMotion
-from understudy_bench.noise import Noise
-from understudy_bench.openloop import Link, OpenLoop, no_collections, now_ns, read_echo, read_pose
-from understudy_bench.processes import SERVE, BenchError, Process, ServerProcess, echo_process
-from understudy_bench.report import Json, Meter, Report, metered, plain_table
-from understudy_client import Control
+from understudy_bench.openloop import Link, OpenLoop, now_ns
+from understudy_bench.processes import SERVE, BenchError
+from understudy_bench.report import Json, Report, metered, plain_table
+from understudy_bench.sidebyside import PERFORMER, Blocks, SideBySide, run_blocks, side_by_side
 from understudy_client.clock import now_ns as wall_clock_ns
 
 EXAMPLE = "example: understudy bench latency --seconds 20 --json latency.json"
 
-PERFORMER: Final = "bench"
 MAX_RATIO: Final = 2.0
 
 _BLOCK_S: Final = 5.0
 _WARM_UP_S: Final = 1.0
-# Frames that may go by before the server has built its pipeline, beside the warm-up.
-_SPARE_S: Final = 40.0
 _STAGES_OUTSIDE: Final = ("receive", "deliver")
 
 _NOTES: Final = (
@@ -68,24 +62,6 @@ class LatencyOptions:
         return max(1, round(self.seconds * self.rate_hz / self.blocks))
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One run: the links with every moment, the blocks, and what the processes told."""
-
-    server: Link
-    echo: Link
-    blocks: list[slice]
-    stages: Mapping[str, Mapping[str, float]]
-    work: Mapping[str, float]
-    cpu_us: dict[str, float]
-    noise: Noise
-
-    @property
-    def frames(self) -> slice:
-        """All frames measured."""
-        return slice(self.blocks[0].start, self.blocks[-1].stop)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the bench's arguments."""
     default = LatencyOptions()
@@ -115,92 +91,39 @@ def run(arguments: argparse.Namespace) -> Report:
 
 def run_latency(options: LatencyOptions) -> Report:
     """Measure and judge."""
-    with metered(f"latency, {options.solver} at {options.rate_hz:g} Hz", options.blocks) as meter:
-        outcome = measure(options, meter)
-    server = Latencies.of(outcome.server.latencies_ns(outcome.frames))
-    echo = Latencies.of(outcome.echo.latencies_ns(outcome.frames))
+    motion = EndlessMotion(PERFORMER, load_clip(options.clip, options.rate_hz))
+    session = {"performer": PERFORMER, "character": options.character, "solver": options.solver}
+    frames = options.blocks * options.frames_per_block
+    with (
+        metered(f"latency, {options.solver} at {options.rate_hz:g} Hz", options.blocks) as meter,
+        side_by_side(session, motion, frames, options.server_command) as rig,
+    ):
+        loop = OpenLoop((rig.to_server, rig.to_echo), motion, options.rate_hz, seed=options.seed)
+        loop.warm_up(round(_WARM_UP_S * options.rate_hz))
+        run = run_blocks(rig, loop, options.blocks, options.frames_per_block, meter)
+        stats = rig.stats(options.character)
+    server = Latencies.of(rig.to_server.latencies_ns(run.frames))
+    echo = Latencies.of(rig.to_echo.latencies_ns(run.frames))
     if not server.count or not echo.count:
         raise BenchError("no frame came back; nothing was measured")
-    results = _results(options, outcome, server, echo)
-    checks = _checks(options, results)
-    tables = (_latency_table(options, results, server, echo), _stage_table(results))
-    meta = {**describe_machine(), "steal": outcome.noise.steal, "noise": asdict(outcome.noise)}
-    return Report("latency", meta, results, checks, tables, (*_NOTES, outcome.noise.sentence()))
-
-
-def measure(options: LatencyOptions, meter: Meter) -> Outcome:
-    """Run server and echo side by side."""
-    motion = EndlessMotion(PERFORMER, load_clip(options.clip, options.rate_hz))
-    session = {
-        "performer": PERFORMER,
-        "character": options.character,
-        "solver": options.solver,
+    results = {
+        **_results(options, rig, run, server, echo),
+        "stages_us": _stages(rig.to_server, run.frames, stats),
+        "histograms": {"server": server.histogram, "echo": echo.histogram},
     }
-    spare = round((_WARM_UP_S + _SPARE_S) * options.rate_hz)
-    capacity = options.blocks * options.frames_per_block + spare
-    with ExitStack() as stack:
-        server = stack.enter_context(ServerProcess([session], options.server_command))
-        echo = stack.enter_context(echo_process())
-        prefix = f"{options.character}/".encode()
-        to_server = stack.enter_context(
-            Link("server", server.endpoints, motion, prefix, read_pose, capacity)
-        )
-        to_echo = stack.enter_context(
-            Link("echo", echo.endpoints, motion, b"", read_echo, capacity)
-        )
-        loop = OpenLoop((to_server, to_echo), motion, options.rate_hz, options.seed)
-        stack.enter_context(no_collections())
-        loop.warm_up(round(_WARM_UP_S * options.rate_hz))
-        return _measure_blocks(options, loop, (server, to_server), (echo, to_echo), meter)
-
-
-def _measure_blocks(
-    options: LatencyOptions,
-    loop: OpenLoop,
-    server: tuple[Process, Link],
-    echo: tuple[Process, Link],
-    meter: Meter,
-) -> Outcome:
-    own = psutil.Process()
-    processes = {"server": server[0], "echo": echo[0]}
-    cpu_before = {name: process.cpu_s() for name, process in processes.items()}
-    own_before, use_before, began_ns = _cpu_s(own), CpuUse.now(), now_ns()
-    blocks = []
-    for _ in range(options.blocks):
-        blocks.append(loop.block(options.frames_per_block))
-        loop.drain(blocks[-1])
-        meter.advance()
-    frames = options.blocks * options.frames_per_block
-    load = load_since(use_before)
-    spent = {name: process.cpu_s() - cpu_before[name] for name, process in processes.items()}
-    core_s = (now_ns() - began_ns) * 1e-9 * (psutil.cpu_count() or 1)
-    share = (sum(spent.values()) + _cpu_s(own) - own_before) / core_s
-    with Control(server[0].endpoints["control"]) as control:
-        stats = control.request("stats", character=options.character)["characters"][0]
-    measured = slice(blocks[0].start, blocks[-1].stop)
-    late_ns = echo[1].sent_ns[measured] - echo[1].due_ns[measured]
-    return Outcome(
-        server[1],
-        echo[1],
-        blocks,
-        stats["stages_us"],
-        stats["work_us"],
-        {name: 1e6 * seconds / frames for name, seconds in spent.items()},
-        Noise.measure(late_ns, load, share),
-    )
+    tables = (_latency_table(options, results, server, echo), _stage_table(results))
+    meta = {**describe_machine(), "steal": run.noise.steal, "noise": asdict(run.noise)}
+    notes = (*_NOTES, run.noise.sentence())
+    return Report("latency", meta, results, _checks(options, results), tables, notes)
 
 
 def _results(
-    options: LatencyOptions, outcome: Outcome, server: Latencies, echo: Latencies
+    options: LatencyOptions, rig: SideBySide, run: Blocks, server: Latencies, echo: Latencies
 ) -> dict[str, Json]:
-    ratios = [
-        median_us(outcome.server.latencies_ns(block)) / median_us(outcome.echo.latencies_ns(block))
-        for block in outcome.blocks
-        if len(outcome.server.latencies_ns(block)) and len(outcome.echo.latencies_ns(block))
-    ]
-    from_send = [
-        median_us(link.from_send_ns(outcome.frames)) for link in (outcome.server, outcome.echo)
-    ]
+    links = (rig.to_server, rig.to_echo)
+    medians = [[median_us(link.latencies_ns(block)) for link in links] for block in run.blocks]
+    ratios = [through / bare for through, bare in medians if through and bare]
+    from_send = [median_us(link.from_send_ns(run.frames)) for link in links]
     return {
         "solver": options.solver,
         "rate_hz": options.rate_hz,
@@ -216,8 +139,8 @@ def _results(
             "worst": max(ratios),
             "all": ratios,
         },
-        "lost": outcome.server.lost(outcome.frames),
-        "echo_lost": outcome.echo.lost(outcome.frames),
+        "lost": rig.to_server.lost(run.frames),
+        "echo_lost": rig.to_echo.lost(run.frames),
         "rt_p99_us": server.p99_us,
         "rt_p999_us": server.p999_us,
         "rt_max_us": server.max_us,
@@ -229,35 +152,33 @@ def _results(
             "echo_p50_us": from_send[1],
             "ratio": from_send[0] / from_send[1],
         },
-        "cpu_us_per_frame": outcome.cpu_us,
-        "stages_us": _stages(outcome),
-        "histograms": {"server": server.histogram, "echo": echo.histogram},
+        "cpu_us_per_frame": run.cpu_us,
     }
 
 
-def _stages(outcome: Outcome) -> dict[str, dict[str, float]]:
+def _stages(link: Link, seqs: slice, stats: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """Where the time goes: the way in, the server's own stages, the way out.
 
     Both processes read the same clock, so the server's moments can be set beside the sender's.
     """
-    link, seqs = outcome.server, outcome.frames
     answered = link.received_ns[seqs] != 0
     wall_minus_counter_ns = wall_clock_ns() - now_ns()
     arrival = link.arrival_ns[seqs][answered] - wall_minus_counter_ns
     receive = Latencies.of(arrival - link.due_ns[seqs][answered])
     published = link.publish_ns[seqs][answered] - wall_minus_counter_ns
-    after = sum(outcome.stages[stage]["p50"] for stage in ("encode", "send"))
     deliver = Latencies.of(link.received_ns[seqs][answered] - published)
-    stages = {"receive": {"p50": receive.p50_us, "p99": receive.p99_us, "max": receive.max_us}}
-    stages |= {name: dict(values) for name, values in outcome.stages.items()}
     # The server stamps a pose before it encodes and sends it.
-    stages["deliver"] = {
-        "p50": max(0.0, deliver.p50_us - after),
-        "p99": max(0.0, deliver.p99_us - after),
-        "max": max(0.0, deliver.max_us - after),
+    after = sum(stats["stages_us"][stage]["p50"] for stage in ("encode", "send"))
+    return {
+        "receive": {"p50": receive.p50_us, "p99": receive.p99_us, "max": receive.max_us},
+        **{name: dict(values) for name, values in stats["stages_us"].items()},
+        "deliver": {
+            "p50": max(0.0, deliver.p50_us - after),
+            "p99": max(0.0, deliver.p99_us - after),
+            "max": max(0.0, deliver.max_us - after),
+        },
+        "work": dict(stats["work_us"]),
     }
-    stages["work"] = dict(outcome.work)
-    return stages
 
 
 def _checks(options: LatencyOptions, results: Mapping[str, Json]) -> list[Check]:
@@ -279,11 +200,13 @@ def _latency_table(
         [
             f"ratio (blocks: best {blocks['best']:.2f}, median {blocks['median']:.2f})",
             f"{results['ratio']:.2f}",
-            "",
-            "",
-            "",
-            "",
+            *([""] * 4),
             f"{cpu['server'] / max(cpu['echo'], 1e-9):.2f}",
+        ],
+        [
+            "ratio from the moment of sending",
+            f"{results['from_send']['ratio']:.2f}",
+            *([""] * 5),
         ],
     ]
     return plain_table(
@@ -303,8 +226,3 @@ def _stage_table(results: Mapping[str, Any]) -> Table:
         for stage, values in results["stages_us"].items()
     ]
     return plain_table("where a frame's time goes, us", ("stage", "p50", "p99", "max"), rows)
-
-
-def _cpu_s(process: psutil.Process) -> float:
-    times = process.cpu_times()
-    return float(times.user + times.system)

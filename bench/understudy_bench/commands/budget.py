@@ -1,0 +1,227 @@
+"""`bench budget`: does every frame come back before the next one is due, at 30 to 120 Hz?"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+from rich.table import Table
+
+from understudy.characters import load_clip
+from understudy.commands.arguments import number
+from understudy.solvers import SOLVERS
+from understudy_bench.checks import Check, judge, judge_unless_noisy
+from understudy_bench.latencies import Latencies, Nanoseconds
+from understudy_bench.machine import describe_machine
+from understudy_bench.motion import EndlessMotion
+from understudy_bench.noise import Noise
+from understudy_bench.openloop import Link, OpenLoop
+from understudy_bench.processes import SERVE
+from understudy_bench.report import Meter, Report, metered, plain_table
+from understudy_bench.sidebyside import PERFORMER, Blocks, SideBySide, run_blocks, side_by_side
+
+EXAMPLE = "example: understudy bench budget --rates 60 120 --solver clik"
+
+RATES_HZ: Final = (30.0, 60.0, 90.0, 120.0)
+CHARACTER: Final = "short-legs"
+_BLOCK_S: Final = 2.0
+_WARM_UP_S: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetOptions:
+    """What to measure: `seconds` for every solver and rate."""
+
+    seconds: float = 10.0
+    rates_hz: Sequence[float] = RATES_HZ
+    solvers: Sequence[str] = SOLVERS
+    clip: str = "walk"
+    server_command: Sequence[str] = SERVE
+
+    @property
+    def blocks(self) -> int:
+        """Short runs per solver and rate, of which the best is judged."""
+        return max(1, round(self.seconds / _BLOCK_S))
+
+    def frames_per_block(self, rate_hz: float) -> int:
+        """Frames of one short run."""
+        return max(2, round(self.seconds * rate_hz / self.blocks))
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One solver at one rate: latencies (us), frames that came after the next was due, drops.
+
+    `missed_best` is the number of missed deadlines in the best of the short runs, `echo_missed` the
+    echo's in the same one; `jitter_p99_us` how far the time between two poses leaving the server
+    strays from the period; `cpu_us` is processor time per frame.
+    """
+
+    solver: str
+    rate_hz: float
+    frames: int
+    server: Latencies
+    echo: Latencies
+    missed: int
+    missed_best: int
+    echo_missed: int
+    lost: int
+    jitter_p99_us: float
+    cpu_us: float
+    echo_cpu_us: float
+    noise: Noise
+
+    @property
+    def undecidable(self) -> bool:
+        """Whether the machine, not the server, may be to blame for a missed deadline."""
+        return self.noise.noisy or self.echo_missed > 0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the bench's arguments."""
+    parser.add_argument(
+        "--seconds",
+        type=number(1.0, 1e5, "s"),
+        default=10.0,
+        metavar="N",
+        help="for each solver and rate (default 10)",
+    )
+    parser.add_argument(
+        "--rates",
+        type=number(1.0, 1000.0, "Hz"),
+        nargs="+",
+        default=list(RATES_HZ),
+        metavar="HZ",
+        help="default 30 60 90 120",
+    )
+    parser.add_argument(
+        "--solver", nargs="+", choices=SOLVERS, default=list(SOLVERS), help="default: all"
+    )
+
+
+def run(arguments: argparse.Namespace) -> Report:
+    """Measure and judge."""
+    return run_budget(
+        BudgetOptions(seconds=arguments.seconds, rates_hz=arguments.rates, solvers=arguments.solver)
+    )
+
+
+def run_budget(options: BudgetOptions) -> Report:
+    """Measure every solver at every rate, one server process per solver."""
+    cells: list[Cell] = []
+    total = len(options.solvers) * len(options.rates_hz) * options.blocks
+    with metered("budget", total) as meter:
+        for solver in options.solvers:
+            cells += _measure(options, solver, meter)
+    worst = max(cells, key=lambda cell: len(cell.noise.reasons))
+    meta = {**describe_machine(), "steal": max(cell.noise.steal for cell in cells)}
+    notes = (
+        "a deadline is missed when an answer comes later than one period after its frame was due;"
+        f" judged: the best of {options.blocks} short runs",
+        "jitter: time between two poses leaving the server against the period, p99",
+        worst.noise.sentence(),
+    )
+    results = {"cells": [_plain(cell) for cell in cells]}
+    checks = [check for cell in cells for check in _checks(cell)]
+    return Report("budget", meta, results, checks, (_table(cells),), notes)
+
+
+def _measure(options: BudgetOptions, solver: str, meter: Meter) -> list[Cell]:
+    clips = {rate: load_clip(options.clip, rate) for rate in options.rates_hz}
+    motions = {rate: EndlessMotion(PERFORMER, clip) for rate, clip in clips.items()}
+    frames = sum(options.blocks * options.frames_per_block(rate) for rate in options.rates_hz)
+    session = {"performer": PERFORMER, "character": CHARACTER, "solver": solver}
+    cells = []
+    first = next(iter(motions.values()))
+    with side_by_side(session, first, frames, options.server_command) as rig:
+        next_seq = 0
+        for rate in options.rates_hz:
+            links = (rig.to_server, rig.to_echo)
+            loop = OpenLoop(links, motions[rate], rate, first_seq=next_seq)
+            loop.warm_up(max(1, round(_WARM_UP_S * rate)))
+            run = run_blocks(rig, loop, options.blocks, options.frames_per_block(rate), meter)
+            cells.append(_cell(solver, rate, rig, run))
+            next_seq = loop.next_seq
+    return cells
+
+
+def _cell(solver: str, rate_hz: float, rig: SideBySide, run: Blocks) -> Cell:
+    period_ns = 1e9 / rate_hz
+    missed = [_missed(rig.to_server, block, period_ns) for block in run.blocks]
+    best = int(np.argmin(missed))
+    return Cell(
+        solver=solver,
+        rate_hz=rate_hz,
+        frames=run.frames.stop - run.frames.start,
+        server=Latencies.of(rig.to_server.latencies_ns(run.frames)),
+        echo=Latencies.of(rig.to_echo.latencies_ns(run.frames)),
+        missed=sum(missed),
+        missed_best=missed[best],
+        echo_missed=_missed(rig.to_echo, run.blocks[best], period_ns),
+        lost=rig.to_server.lost(run.frames),
+        jitter_p99_us=_jitter_us(rig.to_server, run.blocks, period_ns),
+        cpu_us=run.cpu_us["server"],
+        echo_cpu_us=run.cpu_us["echo"],
+        noise=run.noise,
+    )
+
+
+def _missed(link: Link, seqs: slice, period_ns: float) -> int:
+    """Frames answered too late; those never answered are counted apart, as lost."""
+    return int(np.sum(link.latencies_ns(seqs) > period_ns))
+
+
+def _jitter_us(link: Link, blocks: Sequence[slice], period_ns: float) -> float:
+    strays: list[Nanoseconds] = []
+    for block in blocks:
+        published = link.publish_ns[block]
+        published = published[published != 0]
+        strays.append(np.abs(np.diff(published) - period_ns).astype(np.int64))
+    every = np.concatenate(strays)
+    return float(np.percentile(every, 99.0)) * 1e-3 if len(every) else 0.0
+
+
+def _checks(cell: Cell) -> list[Check]:
+    what = f"{cell.solver} at {cell.rate_hz:g} Hz over ZeroMQ"
+    return [
+        judge_unless_noisy(
+            f"missed deadlines in the best run, {what}",
+            cell.missed_best,
+            "frames",
+            "==",
+            0,
+            noisy=cell.undecidable,
+        ),
+        judge(f"frames lost, {what}", cell.lost, "frames", "==", 0),
+    ]
+
+
+def _plain(cell: Cell) -> dict[str, Any]:  # Any: what JSON carries
+    return {**asdict(cell), "transport": "zmq", "noisy": cell.noise.noisy}
+
+
+def _table(cells: Sequence[Cell]) -> Table:
+    rows = [
+        [
+            f"{cell.solver} at {cell.rate_hz:g} Hz",
+            f"{1e6 / cell.rate_hz:,.0f}",
+            *cell.server.row(),
+            f"{cell.echo.p50_us:,.0f}",
+            f"{cell.missed} ({cell.missed_best})",
+            str(cell.lost),
+            f"{cell.jitter_p99_us:,.0f}",
+            f"{cell.cpu_us:.0f} / {cell.echo_cpu_us:.0f}",
+        ]
+        for cell in cells
+    ]
+    return plain_table(
+        "round trip against the frame's budget, us, over ZeroMQ",
+        (
+            "", "budget", "p50", "p99", "p99.9", "max", "echo p50", "missed (best run)", "lost",
+            "jitter", "CPU / echo's",
+        ),
+        rows,
+    )  # fmt: skip

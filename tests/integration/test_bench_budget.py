@@ -1,0 +1,27 @@
+"""`bench budget` against a real server: one cell per solver and rate, and overruns are seen."""
+
+from __future__ import annotations
+
+from support.regressions import SLOW_SOLVE
+from understudy_bench.commands.budget import BudgetOptions, run_budget
+
+
+def test_every_solver_and_rate_has_a_cell_with_its_own_frames() -> None:
+    options = BudgetOptions(seconds=2.0, rates_hz=(60.0, 120.0), solvers=("copy", "clik"))
+    cells = run_budget(options).results["cells"]
+    assert [(cell["solver"], cell["rate_hz"], cell["frames"]) for cell in cells] == [
+        ("copy", 60.0, 120), ("copy", 120.0, 240), ("clik", 60.0, 120), ("clik", 120.0, 240),
+    ]  # fmt: skip
+    for cell in cells:
+        assert cell["lost"] == 0
+        assert cell["server"]["count"] == cell["frames"]
+        assert cell["cpu_us"] > 0.0
+        assert 0 <= cell["missed_best"] <= cell["missed"]
+
+
+def test_a_solve_longer_than_the_period_misses_its_deadlines() -> None:
+    options = BudgetOptions(
+        seconds=2.0, rates_hz=(600.0,), solvers=("clik",), server_command=SLOW_SOLVE
+    )
+    cell = run_budget(options).results["cells"][0]
+    assert cell["missed_best"] > 0
