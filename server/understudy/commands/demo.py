@@ -18,6 +18,7 @@ from understudy.characters import BUILTIN_CLIPS, Clip, load_clip
 from understudy.commands.arguments import add_json, add_seconds, number
 from understudy.commands.ending import until_interrupted
 from understudy.commands.meters import Reading
+from understudy.commands.monitor import add_monitor, monitoring
 from understudy.commands.play import Played, play
 from understudy.commands.spectators import COLUMNS, Spectators, row
 from understudy.commands.terminal import LiveTable, plain_row
@@ -59,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="frames a second (default 60)",
     )
     add_seconds(parser, "end")
+    add_monitor(parser)
     add_json(parser, "the summary")
 
 
@@ -74,7 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
         skeleton = message_from_skeleton(clip.skeleton)
         # Frames and poses are stamped by one clock here: latency is the whole way, there and back.
         watching = Spectators(_CHARACTERS, addresses["output"], lambda pose: pose.capture_ns)
-        with Performer(_PERFORMER, skeleton, addresses["input"]) as performer, watching:
+        page = monitoring(arguments.monitor, addresses["output"], addresses["control"])
+        with page, Performer(_PERFORMER, skeleton, addresses["input"]) as performer, watching:
             performer.wait_ready(_READY_S)
             try:
                 with _performing(clip, performer, arguments.rate, played):

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +17,7 @@ from understudy.errors import UnderstudyError
 
 EXAMPLE = "example: understudy monitor --page-port 8080"
 
+_STOP_S: Final = 5.0
 # On Windows a wait without a time-out would not notice Ctrl-C.
 _LOOK_S: Final = 0.2
 
@@ -64,3 +69,31 @@ def run(arguments: argparse.Namespace) -> int:
         while not never.wait(_LOOK_S):
             pass
     return 0
+
+
+def add_monitor(parser: argparse.ArgumentParser) -> None:
+    """`--monitor`: the page beside another command."""
+    parser.add_argument(
+        "--monitor", action="store_true", help="also serve a web page that shows it live"
+    )
+
+
+@contextmanager
+def monitoring(wanted: bool, output: str, control: str) -> Iterator[None]:
+    """The monitor in a process of its own, if it is wanted, as long as the block runs.
+
+    It prints the page's address on standard error: standard output belongs to the command.
+    """
+    if not wanted:
+        yield
+        return
+    command = [sys.executable, "-m", "understudy", "monitor", "--from", output]
+    with subprocess.Popen([*command, "--control", control], stdout=sys.stderr.fileno()) as process:
+        try:
+            yield
+        finally:
+            process.terminate()
+            try:
+                process.wait(_STOP_S)
+            except subprocess.TimeoutExpired:
+                process.kill()

@@ -14,6 +14,8 @@ from understudy.kinematics.rotations import between, from_matrix, multiply, rota
 # Bones shorter than this share of the body's height are not drawn.
 _SHORTEST: Final = 0.008
 _HEAD_RADIUS: Final = 0.068
+# Thickness was chosen on a body of this many joints; others are drawn as thick.
+_USUAL_JOINTS: Final = 38.0
 _FORWARD: Final = np.array([0.0, 0.0, 1.0])
 _MIN_HEIGHT_M: Final = 0.1
 
@@ -45,7 +47,6 @@ class Shape:
     ball_joints: IntArray
     ball_offsets: FloatArray
     ball_radii: FloatArray
-    top: int
 
     @property
     def bone_scales(self) -> FloatArray:
@@ -102,7 +103,7 @@ def build_shape(skeleton: Skeleton) -> Shape:
     ).reshape(-1, 3)
     places = np.concatenate([forward.positions, tip_places])
     height = max(_MIN_HEIGHT_M, float(np.max(np.ptp(places, axis=0))))
-    below = _descendants(skeleton)
+    below = _descendants(skeleton) * (_USUAL_JOINTS / len(skeleton))
     children = np.arange(1, len(skeleton))
     starts = np.concatenate([skeleton.parents[children], tips])
     vectors = np.concatenate([skeleton.offsets[children], skeleton.tips[tips]])
@@ -115,7 +116,7 @@ def build_shape(skeleton: Skeleton) -> Shape:
     ball_joints = np.concatenate([np.arange(len(skeleton)), tips]).astype(np.int64)
     ball_offsets = np.concatenate([np.zeros((len(skeleton), 3)), skeleton.tips[tips]])
     ball_radii = np.concatenate(
-        [height * (0.0075 + 0.0022 * np.log2(1.0 + below)), np.full(len(tips), 0.006 * height)]
+        [height * (0.0075 + 0.0026 * np.log2(1.0 + below)), np.full(len(tips), 0.006 * height)]
     )
     head = _head(skeleton, tips, tip_places)
     if head is not None:
@@ -133,7 +134,6 @@ def build_shape(skeleton: Skeleton) -> Shape:
         ball_joints,
         ball_offsets,
         ball_radii,
-        head[1] if head is not None else int(np.argmax(places[:, 1])),
     )
 
 

@@ -71,6 +71,11 @@ class Figure:
         self._lit: tuple[bool, ...] = (False, False)
         self._feet: tuple[IntArray, ...] = ()
 
+    @property
+    def height(self) -> float:
+        """How tall it is at rest (m)."""
+        return self._body.shape.height
+
     def remove(self) -> None:
         """Take it off the stage."""
         self._frame.remove()
@@ -92,8 +97,10 @@ class Figure:
         heading = self._body.heading_rad(rotations[0])
         self._ring.batched_positions = np.array([[root[0], _RING_HEIGHT_M, root[2]]])
         self._ring.batched_wxyzs = np.array([[np.cos(heading / 2), 0, np.sin(heading / 2), 0]])
-        shape = self._body.shape
-        self._label.position = placed.joints[shape.top] + [0.0, 0.11 * shape.height, 0.0]
+        # Above the body, not above the head: a name that nods is hard to read.
+        self._label.position = np.array(
+            [root[0], placed.joints[:, 1].max() + 0.1 * self.height, root[2]]
+        )
         if isinstance(pose, PoseMessage):
             self._light(view, pose)
             self._aim(view.goals, targets_shown)
@@ -127,7 +134,7 @@ class Figure:
         if lit == self._lit:
             return
         self._lit = lit
-        sizes = np.where(np.array(lit)[:, None], 0.075 * height, 0.0) * np.ones(3)
+        sizes = np.where(np.array(lit)[:, None], 0.05 * height, 0.0) * np.ones(3)
         self._discs.batched_scales = sizes.astype(np.float32)
         self._bones.batched_colors = self._coloured(self._body.shape.bone_starts, lit)
         self._balls.batched_colors = self._coloured(self._body.shape.ball_joints, lit)

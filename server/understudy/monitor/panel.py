@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Sequence
 from typing import Final
 
@@ -11,13 +12,14 @@ import numpy as np
 import viser
 import viser.uplot
 
+from understudy.kinematics import FloatArray
 from understudy.monitor import markup
 from understudy.monitor.colours import BAD, GOOD, WARN, css
 from understudy.monitor.controls import Controls
 from understudy.monitor.feed import BodyView, Feed, LatencyView
 from understudy.monitor.link import Link, ServerView
 from understudy.monitor.recorder import MAX_SECONDS, Recorder, Take
-from understudy.monitor.stage import CAMERAS, SPACING_M, Stage
+from understudy.monitor.stage import CAMERAS, SPACING, Stage
 from understudy.monitor.words import SILENT_S, remark, situation
 from understudy_protocol import PoseMessage
 
@@ -30,6 +32,8 @@ _WIDTH_PX: Final = 380.0
 # An effector this far from its goal is worth a colour, m.
 _NEAR_M: Final = 0.01
 _FAR_M: Final = 0.05
+_LOSS_WINDOW_S: Final = 60.0
+_TOPS_MS: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 
 
 class Panel:
@@ -94,8 +98,10 @@ class Panel:
 
     def _add_numbers(self, gui: viser.GuiApi) -> None:
         self._tiles = gui.add_html("")
+        self._plot_top = 1.0
+        self._losses: deque[tuple[float, int]] = deque()
         marks = ((_P50, "p50"), (_P99, "p99"))
-        gui.add_html(markup.heading("Time in the server (ms), last 3 minutes", "", marks))
+        gui.add_html(markup.heading("Time in the server (ms), last minutes", "", marks))
         empty = np.array([-1.0, 0.0])
         self._plot = gui.add_uplot(
             (empty, np.zeros(2), np.zeros(2)),
@@ -104,7 +110,7 @@ class Panel:
                 viser.uplot.Series(label="p50", stroke=_P50, width=2, fill="rgba(46,196,182,.14)"),
                 viser.uplot.Series(label="p99", stroke=_P99, width=2),
             ),
-            scales={"x": viser.uplot.Scale(time=False), "y": viser.uplot.Scale(range=(0.0, 1.0))},
+            scales=_scales(self._plot_top),
             axes=(
                 viser.uplot.Axis(ticks={"show": False}, size=24),
                 viser.uplot.Axis(ticks={"show": False}, size=34),
@@ -133,13 +139,13 @@ class Panel:
                 self._stage.set_following(event.client, event.target.value == "follow")
 
         spacing = gui.add_slider(
-            "Spacing (m)", 0.0, 3.0, 0.05, SPACING_M, hint="0 lays the bodies over each other."
+            "Spacing", 0.0, 2.0, 0.05, SPACING, hint="0 lays the bodies over each other."
         )
         goals = gui.add_checkbox("Goals and errors", True, hint="Where effectors should be.")
 
         @spacing.on_update
         def _(_: object) -> None:
-            self._stage.spacing_m = float(spacing.value)
+            self._stage.spacing = float(spacing.value)
 
         @goals.on_update
         def _(_: object) -> None:
@@ -189,19 +195,40 @@ class Panel:
 
     def _refresh_numbers(self, view: ServerView, bodies: Sequence[BodyView]) -> None:
         latency = self._feed.latency()
-        self._tiles.content = markup.tiles(_tiles(view, bodies, latency))
+        self._tiles.content = markup.tiles(
+            [*_rates(view, bodies), self._lost(view), *_quality(bodies, latency)]
+        )
         ages, p50, p99 = latency.history
         if len(ages) >= 2:
-            top = max(1.0, float(np.ceil(p99.max() * 1.15)))
-            self._plot.scales = {
-                "x": viser.uplot.Scale(time=False),
-                "y": viser.uplot.Scale(range=(0.0, top)),
-            }
-            self._plot.data = (ages, p50, p99)
+            top = _top(p99)
+            if top != self._plot_top:
+                self._plot_top = top
+                self._plot.scales = _scales(top)
+            self._plot.data = (ages / 60.0, p50, p99)
         self._stages.content = _stages(view)
         self._list.content = markup.heading(
             "On stage", "distance of the worst effector"
         ) + markup.body_list([self._row(view, body) for body in bodies])
+
+    def _lost(self, view: ServerView) -> markup.Tile:
+        """Frames that never became a pose, in the last minute and since the server started."""
+        entries = [] if view.stats is None else view.stats["performers"]
+        total = sum(int(each["lost"]) for each in entries)
+        entries = [] if view.stats is None else view.stats["characters"]
+        total += sum(int(each["dropped"]) for each in entries)
+        now = time.monotonic()
+        if self._losses and total < self._losses[-1][1]:
+            self._losses.clear()  # another server
+        self._losses.append((now, total))
+        while now - self._losses[0][0] > _LOSS_WINDOW_S:
+            self._losses.popleft()
+        recent = total - self._losses[0][1]
+        return markup.Tile(
+            "Lost last minute",
+            str(recent),
+            f"{total} in all" if total else "frames",
+            WARN if recent else GOOD,
+        )
 
     def _row(self, view: ServerView, body: BodyView) -> markup.Row:
         colour = css(self._stage.colour(body.key))
@@ -223,26 +250,40 @@ class Panel:
         )
 
 
-def _tiles(view: ServerView, bodies: Sequence[BodyView], latency: LatencyView) -> list[markup.Tile]:
-    performers = {body.key.name for body in bodies if body.key.of_performer}
-    inputs = [view.performer_stats(name) for name in performers]
-    characters = [body for body in bodies if not body.key.of_performer]
-    outputs = [view.character_stats(body.key.name) for body in characters]
-    lost = sum(int(each.get("lost", 0)) for each in inputs)
-    lost += sum(int(each.get("dropped", 0)) for each in outputs)
-    gaps = sum(int(each.get("gaps", 0)) for each in inputs)
-    residuals = [b.pose.residual_m for b in characters if isinstance(b.pose, PoseMessage)]
+def _rates(view: ServerView, bodies: Sequence[BodyView]) -> list[markup.Tile]:
+    inputs = [
+        float(view.performer_stats(body.key.name).get("rate_hz", 0.0))
+        for body in bodies
+        if body.key.of_performer
+    ]
+    outputs = [body.rate_hz for body in bodies if not body.key.of_performer]
+    return [
+        markup.Tile("Input", _fps(inputs), "fps"),
+        markup.Tile("Output", _fps(outputs), "fps"),
+    ]
+
+
+def _quality(bodies: Sequence[BodyView], latency: LatencyView) -> list[markup.Tile]:
+    residuals = [body.pose.residual_m for body in bodies if isinstance(body.pose, PoseMessage)]
     now = latency.now
     return [
-        markup.Tile("Input", _fps([float(each.get("rate_hz", 0.0)) for each in inputs]), "fps"),
-        markup.Tile("Output", _fps([body.rate_hz for body in characters]), "fps"),
-        markup.Tile(
-            "Lost frames", str(lost), f"in {gaps} gaps" if gaps else "", WARN if lost else GOOD
-        ),
         markup.Tile("Latency p50", "-" if now is None else f"{now.p50:.2f}", "ms"),
         markup.Tile("Latency p99", "-" if now is None else f"{now.p99:.2f}", "ms"),
         markup.Tile("Worst effector", f"{max(residuals) * 1e3:.0f}" if residuals else "-", "mm"),
     ]
+
+
+def _scales(top: float) -> dict[str, viser.uplot.Scale]:
+    return {
+        "x": viser.uplot.Scale(time=False),
+        "y": viser.uplot.Scale(range=(0.0, top)),
+    }
+
+
+def _top(p99: FloatArray) -> float:
+    """The end of the axis: what nearly all seconds stay below, so that one hitch hides nothing."""
+    usual = 1.3 * float(np.percentile(p99, 95.0))
+    return next((top for top in _TOPS_MS if top >= usual), float(np.ceil(usual)))
 
 
 def _fps(rates: Sequence[float]) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import http
+import io
 import ipaddress
 import socket
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -19,7 +21,7 @@ LOOPBACK_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 _construction = threading.Lock()
 
-ProcessRequest = Callable[[ServerConnection, Request], Awaitable[Response | None]]
+ProcessRequest = Callable[[ServerConnection, Request], Response | None]
 
 
 def is_loopback(host: str) -> bool:
@@ -59,21 +61,20 @@ class PrivateServer(viser.ViserServer):
         def guarded(*arguments: Any, **options: Any) -> Any:  # Any: passed on as they are
             inner: ProcessRequest = options["process_request"]
 
-            async def process_request(
-                connection: ServerConnection, request: Request
-            ) -> Response | None:
+            def process_request(connection: ServerConnection, request: Request) -> Response | None:
                 headers = request.headers
                 if not is_welcome(headers.get("Origin"), headers.get("Host", ""), host):
                     return connection.respond(
                         http.HTTPStatus.FORBIDDEN, "this page may not use the monitor\n"
                     )
-                return await inner(connection, request)
+                return inner(connection, request)
 
             options["process_request"] = process_request
             return serve(*arguments, **options)
 
         # viser has no option for this; it calls `serve` once, while it is constructed.
-        with _construction:
+        # It also prints a table, where one line of ours will do.
+        with _construction, contextlib.redirect_stdout(io.StringIO()):
             websockets.asyncio.server.serve = guarded  # type: ignore[assignment,misc]
             try:
                 super().__init__(host=host, port=port, label=label, verbose=False)

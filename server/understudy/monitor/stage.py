@@ -29,10 +29,12 @@ _FLOOR: Final = (58, 64, 71)
 _CELL: Final = (70, 77, 85)
 _SECTION: Final = (120, 130, 140)
 _SKY: Final = ((12, 13, 15), (30, 34, 39))
-_LOOK_AT_M: Final = 0.92
-_DISTANCE_M: Final = 4.3
+_FOV_RAD: Final = np.radians(42.0)
+# How much of the picture's height or width the bodies take.
+_FILLED: Final = 0.86
 _FOLLOW_S: Final = 0.5
-SPACING_M: Final = 1.25
+_EMPTY_HEIGHT_M: Final = 1.8
+SPACING: Final = 0.75
 
 
 class Stage:
@@ -45,7 +47,7 @@ class Stage:
         self._names = 0
         self._home: FloatArray = np.zeros(3)
         self._fixed: dict[int, viser.FrameHandle] = {}
-        self.spacing_m = SPACING_M
+        self.spacing = SPACING
         self.goals_shown = True
         scene = server.scene
         scene.set_up_direction("+y")
@@ -54,8 +56,9 @@ class Stage:
         self._stage = scene.add_frame("/stage", show_axes=False)
         _furnish(scene)
         self._ghost = _Ghost(scene)
-        server.initial_camera.fov = np.radians(42.0)
-        self._aim(server.initial_camera, "three-quarter", 1, 1.7)
+        server.initial_camera.fov = _FOV_RAD
+        self._aim(server.initial_camera, "three-quarter", 1.4)
+        server.on_client_connect(lambda client: self.look(client, "three-quarter"))
 
     @property
     def empty(self) -> bool:
@@ -71,22 +74,26 @@ class Stage:
     def draw(self, views: Sequence[BodyView], dt: float, traced: bool) -> None:
         """Show these bodies, `dt` seconds after the last time; `traced` lengthens the trails."""
         with self._server.atomic():
-            for key in set(self._figures) - {view.key for view in views}:
-                self._figures.pop(key).remove()
-            for place, view in enumerate(views):
-                figure = self._figure(view)
-                figure.stand_at(self._offset(place, len(views)))
+            changed = self._cast(views)
+            for view, place in zip(views, self._places(views), strict=True):
+                figure = self._figures[view.key]
+                figure.stand_at(np.array([place, 0.0, 0.0]))
                 figure.show(view, self.goals_shown)
                 if traced:
                     figure.trace()
             self._ghost.show(not views)
             if views:
                 self._follow(self._figures[views[0].key].root, dt)
+        if changed:
+            self._aim(self._server.initial_camera, "three-quarter", 1.4)
+            for client in self._server.get_clients().values():
+                self.look(client, "three-quarter")
 
     def look(self, client: viser.ClientHandle, camera: Camera) -> None:
         """Move one viewer's camera."""
         with client.atomic():
-            self._aim(client.camera, camera, max(1, len(self._figures)), client.camera.aspect)
+            client.camera.fov = _FOV_RAD
+            self._aim(client.camera, camera, client.camera.aspect)
 
     def set_following(self, client: viser.ClientHandle, follow: bool) -> None:
         """Whether the stage moves with the performer, for one viewer."""
@@ -99,21 +106,32 @@ class Stage:
                 "/stage", show_axes=False, position=-self._home
             )
 
-    def _figure(self, view: BodyView) -> Figure:
-        figure = self._figures.get(view.key)
-        if figure is None or figure.skeleton_id != view.message.id:
+    def _cast(self, views: Sequence[BodyView]) -> bool:
+        """Make the figures that are missing, remove those that are gone; whether there were any."""
+        changed = False
+        for key in set(self._figures) - {view.key for view in views}:
+            self._figures.pop(key).remove()
+            changed = True
+        for view in views:
+            figure = self._figures.get(view.key)
+            if figure is not None and figure.skeleton_id == view.message.id:
+                continue
             if figure is not None:
                 figure.remove()
             self._names += 1
-            figure = Figure(
-                self._server.scene, f"/stage/body{self._names}", view, self.colour(view.key)
-            )
-            self._figures[view.key] = figure
-        return figure
+            path = f"/stage/body{self._names}"
+            self._figures[view.key] = Figure(self._server.scene, path, view, self.colour(view.key))
+            changed = True
+        return changed
 
-    def _offset(self, place: int, count: int) -> FloatArray:
-        """Bodies stand beside each other, the first leftmost as seen from the front."""
-        return np.array([(place - (count - 1) / 2.0) * self.spacing_m, 0.0, 0.0])
+    def _places(self, views: Sequence[BodyView]) -> FloatArray:
+        """Where bodies stand side by side, the first leftmost as seen from the front (m)."""
+        heights = np.array([self._figures[view.key].height for view in views])
+        if not len(heights):
+            return np.zeros(0)
+        steps = self.spacing * (heights[:-1] + heights[1:]) / 2.0
+        places = np.concatenate([[0.0], np.cumsum(steps)])
+        return np.asarray(places - (places[0] + places[-1]) / 2.0, np.float64)
 
     def _follow(self, root: FloatArray, dt: float) -> None:
         wanted = np.array([root[0], 0.0, root[2]])
@@ -127,15 +145,17 @@ class Stage:
         self,
         camera: viser.CameraHandle | viser.InitialCameraConfig,
         view: Camera,
-        bodies: int,
         aspect: float,
     ) -> None:
-        """Point a camera at the stage from far enough to have everyone in sight."""
+        """Point a camera at the stage from just far enough to have everyone in sight."""
+        heights = [figure.height for figure in self._figures.values()] or [_EMPTY_HEIGHT_M]
+        tallest = max(heights)
+        width = self.spacing * (sum(heights) - heights[0] / 2.0 - heights[-1] / 2.0) + tallest
+        slope = np.tan(_FOV_RAD / 2.0)
+        needed = max(tallest, width / max(0.3, aspect)) / (2.0 * slope * _FILLED)
         direction = np.array(_DIRECTIONS[view])
-        width = (bodies - 1) * self.spacing_m
-        distance = _DISTANCE_M + 0.55 * width + max(0.0, 1.2 - aspect) * 4.0
-        aim = np.array([0.0, _LOOK_AT_M, 0.0])
-        camera.position = aim + distance * direction / np.linalg.norm(direction)
+        aim = np.array([0.0, 0.5 * tallest, 0.0])
+        camera.position = aim + needed * direction / np.linalg.norm(direction)
         camera.look_at = aim
 
 

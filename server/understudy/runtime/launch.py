@@ -7,8 +7,8 @@ import json
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FrameType
 from typing import Final, TextIO
 
@@ -21,10 +21,21 @@ _WAITING: Final = "compiling kernels: up to a minute, once on this machine"
 _LOOK_S: Final = 0.2
 
 
-def run(config: Config, *, as_json: bool = False, out: TextIO | None = None) -> int:
+def _nothing(output: str, control: str) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+def run(
+    config: Config,
+    *,
+    as_json: bool = False,
+    out: TextIO | None = None,
+    beside: Callable[[str, str], AbstractContextManager[None]] = _nothing,
+) -> int:
     """Serve `config` until SIGTERM or Ctrl-C; the exit code.
 
-    When frames are accepted one line says so on `out` (standard output), as JSON if asked for.
+    When frames are accepted one line says so on `out` (standard output), as JSON if asked for;
+    `beside` is then entered with the addresses of output and control, and left at the end.
     UnderstudyError tells what is wrong with the show. To be called by the main thread.
     """
     out = sys.stdout if out is None else out
@@ -38,8 +49,9 @@ def run(config: Config, *, as_json: bool = False, out: TextIO | None = None) -> 
     with _signals(stop):
         try:
             print(_ready_line(server.endpoints, config, as_json), file=out, flush=True)
-            while not stop.wait(_LOOK_S):
-                pass
+            with beside(server.endpoints.output, server.endpoints.control):
+                while not stop.wait(_LOOK_S):
+                    pass
         finally:
             server.stop()
             # The interpreter would look through everything numba loaded before it ends: most of a
