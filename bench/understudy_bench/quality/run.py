@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.align import Aligner, Alignment, MotionSample
+from understudy.align import Aligner, Alignment
 from understudy.align.proportions import Proportions
 from understudy.characters import Clip
-from understudy.conditioning import Bridged, TearBridge
 from understudy.kinematics import FloatArray, ForwardKinematics, IntArray, Skeleton
 from understudy.kinematics.limits import JointLimits
+from understudy.runtime.offline import motion_sample, perform
 from understudy.solvers import ParameterValue, create_solver
 
 
@@ -25,7 +25,7 @@ class Take:
     `residuals_m` (T, k), `statuses` (T,), `contacts` (T, 4) as the live detector saw them;
     `source_points` and `target_points` (T, 4, 3) m: toes and heels, heights counted from a flat
     stance; `source_limbs` and `target_limbs` (T, 8, 3): directions of arms and legs;
-    `solve_us` (T,): time of align and solve.
+    `solve_us` (T,): time of bridge, align and solve.
     """
 
     clip: Clip
@@ -57,15 +57,9 @@ def retarget_clip(
     limits: JointLimits | None = None,
 ) -> Take:
     """Run a clip through the live path, frame by frame, as fast as it goes."""
-    stride = max(1, clip.frame_count // 60)
-    sample = MotionSample.from_frames(
-        clip.skeleton, clip.roots[1::stride], clip.rotations_xyzw[1::stride], clip.rate_hz / stride
-    )
-    aligner = Aligner(clip.skeleton, target, source_motion=sample)
+    aligner = Aligner(clip.skeleton, target, source_motion=motion_sample(clip))
     engine = create_solver(solver, target, aligner.effectors, parameters, limits=limits)
-    bridge = TearBridge(clip.skeleton, aligner.loose_joints)
     frames, n = clip.frame_count, len(target)
-    dt = 1.0 / clip.rate_hz
     roots = np.zeros((frames, 3))
     turned = np.zeros((frames, n, 4))
     copied = np.zeros((frames, n, 4))
@@ -73,17 +67,8 @@ def retarget_clip(
     statuses = np.zeros(frames, np.int64)
     contacts = np.zeros((frames, len(aligner.contact_names)))
     times = np.zeros(frames)
-    root = np.zeros(3)
-    rotations = np.zeros((len(clip.skeleton), 4))
-    opening = 1 if _opens_with_t_pose(clip, aligner) else 0
-    for i in range(frames):
-        # An inserted T-pose is no part of the motion: the run begins with the frame after it.
-        root[:] = clip.roots[max(i, opening)]
-        rotations[:] = clip.rotations_xyzw[max(i, opening)]
-        begin = time.perf_counter_ns()
-        jumped = bridge.apply(root, rotations, dt) is Bridged.JUMPED
-        targets = aligner.align(root, rotations, dt, i == 0 or jumped)
-        solution = engine.step(targets, dt)
+    begin = time.perf_counter_ns()
+    for i, (targets, solution) in enumerate(perform(clip, aligner, engine)):
         times[i] = time.perf_counter_ns() - begin
         roots[i] = solution.root
         turned[i] = solution.rotations_xyzw
@@ -91,6 +76,7 @@ def retarget_clip(
         residuals[i] = solution.residuals
         statuses[i] = int(solution.status)
         contacts[i] = targets.contacts
+        begin = time.perf_counter_ns()
     ours, theirs = aligner.alignment.target_body, aligner.alignment.source_body
     source_points, source_limbs = _track(
         clip.skeleton, theirs, clip.roots, clip.rotations_xyzw, aligner.toe_heights[0]
@@ -101,17 +87,6 @@ def retarget_clip(
         residuals, statuses, contacts, source_points, target_points, source_limbs, target_limbs,
         times / 1e3,
     )  # fmt: skip
-
-
-def _opens_with_t_pose(clip: Clip, aligner: Aligner) -> bool:
-    if clip.frame_count < 2:
-        return False
-    bridge = TearBridge(clip.skeleton, aligner.loose_joints)
-    outcomes = []
-    for i in range(2):
-        pose = clip.pose(i)
-        outcomes.append(bridge.apply(pose.root, pose.rotations_xyzw, 1.0 / clip.rate_hz))
-    return outcomes[1] is not Bridged.PASSED
 
 
 def _track(

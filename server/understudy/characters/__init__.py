@@ -1,5 +1,6 @@
 """Bodies and recorded motion from files, and the built-in ones."""
 
+from understudy.characters.body import Body
 from understudy.characters.builtin import (
     BUILTIN_CHARACTERS,
     BUILTIN_CLIPS,
@@ -10,11 +11,12 @@ from understudy.characters.bvh import BvhFile, BvhReport, read_bvh
 from understudy.characters.bvh_write import write_bvh
 from understudy.characters.clip import Clip, ClipError
 from understudy.characters.inspect import Description, describe, describe_body
-from understudy.characters.library import LibraryError, load_character, load_clip
+from understudy.characters.library import LibraryError, load_body, load_character, load_clip
 
 __all__ = [
     "BUILTIN_CHARACTERS",
     "BUILTIN_CLIPS",
+    "Body",
     "BvhFile",
     "BvhReport",
     "Clip",
@@ -25,6 +27,7 @@ __all__ = [
     "builtin_clip",
     "describe",
     "describe_body",
+    "load_body",
     "load_character",
     "load_clip",
     "read_bvh",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from understudy.characters.body import Body
 from understudy.characters.builtin import (
     BUILTIN_CHARACTERS,
     BUILTIN_CLIPS,
@@ -24,20 +25,38 @@ class LibraryError(UnderstudyError):
     """A body or clip that is neither built in nor a file of a known kind."""
 
 
-def load_character(name_or_path: str | Path) -> Skeleton:
-    """The body of a built-in character, a rig or a clip."""
+def load_body(name_or_path: str | Path) -> Body:
+    """A built-in character, a rig or the body of a clip, and what is known about it."""
     name, path = str(name_or_path), Path(name_or_path)
     if name in BUILTIN_CHARACTERS:
-        return builtin_character(name)
+        return Body(builtin_character(name), in_t_pose=True)
     suffix = path.suffix.lower()
     if suffix in CLIP_SUFFIXES:
-        return read_bvh(path).clip.skeleton
+        return Body(read_bvh(path).clip.skeleton)
     if suffix in RIG_SUFFIXES:
-        # Rigs are an optional extra; the import is paid for only by who uses one.
-        from understudy.characters.gltf import load_rig
-
-        return load_rig(path).skeleton
+        return _load_rig(path)
     raise _unknown("character", name, BUILTIN_CHARACTERS, CLIP_SUFFIXES + RIG_SUFFIXES)
+
+
+def _load_rig(path: Path) -> Body:
+    # Rigs are an optional extra; the import is paid for only by who uses one.
+    from understudy.characters.gltf import load_rig
+
+    rig = load_rig(path)
+    return Body(
+        skeleton=rig.skeleton,
+        humanoid=rig.humanoid,
+        weights=rig.weights,
+        floor_m=rig.floor_m,
+        in_t_pose=bool(rig.humanoid),
+        turned=rig.turned,
+        notes=rig.notes,
+    )
+
+
+def load_character(name_or_path: str | Path) -> Skeleton:
+    """The skeleton of a built-in character, a rig or a clip."""
+    return load_body(name_or_path).skeleton
 
 
 def load_clip(name_or_path: str | Path, rate_hz: float | None = None) -> Clip:

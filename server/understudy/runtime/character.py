@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
+from understudy.align import RoleMap, find_roles
+from understudy.characters import Body
 from understudy.ingest import message_from_skeleton
-from understudy.kinematics import Skeleton
 from understudy.runtime.timing import now_ns, wall_ns
 from understudy.transport import PoseOutput
 from understudy_protocol.downlink import encode_event
@@ -18,9 +20,10 @@ from understudy_protocol.topics import topic
 class Character:
     """A body under a name; its skeleton message also names what the current alignment offers."""
 
-    def __init__(self, name: str, skeleton: Skeleton) -> None:
+    def __init__(self, name: str, body: Body) -> None:
         self.name = name
-        self.skeleton = skeleton
+        self.body = body
+        self.skeleton = body.skeleton
         self.skeleton_topic = topic(name, "skeleton")
         self.pose_topic = topic(name, "pose")
         self.goals_topic = inspection_topic(name, "goals")
@@ -28,6 +31,12 @@ class Character:
         self.skeleton_id = 0
         self.skeleton_body = b""
         self.describe((), ())
+
+    @cached_property
+    def roles(self) -> RoleMap:
+        """Which of its joints plays which part of a human body."""
+        body = self.body
+        return find_roles(body.skeleton, humanoid=body.humanoid, weights=body.weights)
 
     def describe(self, contacts: tuple[str, ...], effectors: tuple[str, ...]) -> bool:
         """Name the contact points and effectors; whether that makes it another skeleton message."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from understudy.align import Aligner
+from understudy.align import Aligner, RoleMap
 from understudy.conditioning import CharacterPose, TargetEase
 from understudy.kinematics import FloatArray, Pose, Skeleton
 from understudy.kinematics.tasks import Effector, Targets
@@ -60,12 +60,23 @@ def build_pipeline(
     solver_name: str,
     parameters: Mapping[str, ParameterValue],
     ease_s: float,
+    *,
+    source_roles: RoleMap | None = None,
+    character_roles: RoleMap | None = None,
+    floor_m: float | None = None,
 ) -> Pipeline:
     """Align, create the solver and run both a few times, so that the first frame finds them warm.
 
+    Roles that are not given are found; `floor_m` is the floor under the character at rest.
     UnderstudyError tells what does not fit.
     """
-    aligner = Aligner(source, character)
+    aligner = Aligner(
+        source,
+        character,
+        source_roles=source_roles,
+        target_roles=character_roles,
+        target_floor=floor_m,
+    )
     solver = create_solver(solver_name, character, aligner.effectors, parameters)
     rest = source.rest_pose()
     for _ in range(_WARM_STEPS):

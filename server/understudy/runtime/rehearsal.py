@@ -6,7 +6,7 @@ from typing import Final
 
 import zmq
 
-from understudy.characters.library import load_character
+from understudy.characters.library import load_body
 from understudy.config import Config, ConfigError, PerformerConfig, SessionConfig
 from understudy.errors import UnderstudyError
 from understudy.ingest import SourcePose, message_from_skeleton
@@ -37,19 +37,22 @@ def prepare_character(config: Config, index: int) -> Character:
     listed = entry in config.characters
     key = f"characters.{entry.name}.rig" if listed else f"session[{index}].character"
     try:
-        skeleton = load_character(entry.rig)
+        body = load_body(entry.rig)
     except UnderstudyError as error:
         hint = "" if listed else f"; or give it a [characters.{entry.name}] table with a rig"
         raise ConfigError(key, f"{error}{hint}") from None
-    character = Character(entry.name, skeleton)
+    character = Character(entry.name, body)
     try:
         pipeline = build_pipeline(
-            skeleton,
-            message_from_skeleton(skeleton).id,
-            skeleton,
+            body.skeleton,
+            message_from_skeleton(body.skeleton).id,
+            body.skeleton,
             session.solver,
             session.parameters,
             PerformerConfig("").ease_s,
+            source_roles=character.roles,
+            character_roles=character.roles,
+            floor_m=body.floor_m,
         )
     except SolverError as error:
         part = "parameters" if session.solver in SOLVERS else "solver"

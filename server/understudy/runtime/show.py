@@ -162,5 +162,7 @@ class Show:
                 config.solver,
                 config.parameters,
                 session.ease_s,
+                character_roles=session.character.roles,
+                floor_m=session.character.body.floor_m,
             )
         )

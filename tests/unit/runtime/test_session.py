@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import zmq
 
+from understudy.characters import Body
 from understudy.characters.builtin import builtin_character
 from understudy.config import PerformerConfig, SessionConfig
 from understudy.ingest import SourcePose
@@ -54,7 +55,7 @@ class Bench:
 
     def __init__(self, context: zmq.Context[zmq.Socket[bytes]], solver: str = "clik") -> None:
         self.output = PoseOutput(context, "inproc://poses")
-        character = Character("hero", builtin_character("short-legs"))
+        character = Character("hero", Body(builtin_character("short-legs")))
         config = SessionConfig("alice", "hero")
         self.session = Session(config, PerformerConfig("alice"), character, self.output)
         self.pipeline = build_pipeline(ACTOR, SOURCE_ID, character.skeleton, solver, {}, 0.3)
