@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from understudy.align import Aligner, MotionSample
+from understudy.align import Aligner
 from understudy.characters import (
     BUILTIN_CHARACTERS,
     BUILTIN_CLIPS,
@@ -26,14 +26,13 @@ from understudy.commands.arguments import add_json, add_output
 from understudy.commands.terminal import progress
 from understudy.config import DEFAULT_SOLVER
 from understudy.kinematics import FloatArray, Skeleton
+from understudy.runtime.offline import motion_sample, perform
 from understudy.solvers import SOLVERS, create_solver
 
 EXAMPLE = f"""built-in characters: {", ".join(BUILTIN_CHARACTERS)}
 built-in clips: {", ".join(BUILTIN_CLIPS)}
 example: understudy retarget walk --to short-legs -o short-legs.bvh"""
 
-# As many frames of the clip as are looked at to understand the performer's body.
-_SAMPLE_FRAMES: Final = 200
 _PROGRESS_FRAMES: Final = 100
 
 
@@ -96,19 +95,14 @@ def retarget(clip: Clip, character: Skeleton, name: str, solver_name: str) -> Re
     frames = clip.frame_count
     if not frames:
         raise ClipError(f"clip {clip.name!r}: it has no frames to retarget")
-    aligner = Aligner(clip.skeleton, character, source_motion=_sample(clip))
+    aligner = Aligner(clip.skeleton, character, source_motion=motion_sample(clip))
     solver = create_solver(solver_name, character, aligner.effectors, {})
     roots = np.empty((frames, 3))
     rotations = np.empty((frames, len(character), 4))
     residuals = np.empty((frames, len(aligner.effectors)))
-    # Compiled code takes writable arrays only; the clip's are not.
-    source_roots, source_rotations = clip.roots.copy(), clip.rotations_xyzw.copy()
-    dt = 1.0 / clip.rate_hz
     with progress(f"{clip.name} to {name}", frames) as bar:
         start = time.perf_counter()
-        for frame in range(frames):
-            targets = aligner.align(source_roots[frame], source_rotations[frame], dt, frame == 0)
-            solution = solver.step(targets, dt)
+        for frame, (_, solution) in enumerate(perform(clip, aligner, solver)):
             roots[frame] = solution.root
             rotations[frame] = solution.rotations_xyzw
             residuals[frame] = solution.residuals
@@ -120,13 +114,6 @@ def retarget(clip: Clip, character: Skeleton, name: str, solver_name: str) -> Re
         effectors=tuple(effector.name for effector in aligner.effectors),
         residuals=residuals,
         seconds=seconds,
-    )
-
-
-def _sample(clip: Clip) -> MotionSample:
-    step = max(1, clip.frame_count // _SAMPLE_FRAMES)
-    return MotionSample.from_frames(
-        clip.skeleton, clip.roots[::step], clip.rotations_xyzw[::step], clip.rate_hz / step
     )
 
 

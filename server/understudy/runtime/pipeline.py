@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from understudy.align import Aligner, RoleMap
-from understudy.conditioning import CharacterPose, TargetEase
+from understudy.conditioning import CharacterPose, TargetEase, TearBridge
 from understudy.kinematics import FloatArray, Pose, Skeleton
 from understudy.kinematics.tasks import Effector, Targets
 from understudy.runtime.goals import ClientGoals
@@ -47,6 +47,7 @@ class Pipeline:
     source_id: int
     aligner: AlignsPoses
     solver: Solver
+    bridge: TearBridge
     ease: TargetEase
     goals: ClientGoals
     pose: CharacterPose
@@ -86,6 +87,7 @@ def build_pipeline(
         source_id,
         aligner,
         solver,
+        TearBridge(source, aligner.loose_joints),
         TargetEase(character, aligner.effectors, ease_s),
         ClientGoals(aligner.effectors),
         CharacterPose(character, len(aligner.contact_names)),
@@ -96,6 +98,7 @@ def build_pipeline(
 
 def reset_pipeline(pipeline: Pipeline, pose: Pose | None = None) -> None:
     """Forget the past and start from `pose`, the rest pose if there is none."""
+    pipeline.bridge.reset()
     pipeline.aligner.reset()
     pipeline.solver.reset(pose)
     pipeline.fresh = True

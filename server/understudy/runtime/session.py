@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from understudy.conditioning import CharacterPose
+from understudy.conditioning import Bridged, CharacterPose
 from understudy.config import PerformerConfig, SessionConfig
 from understudy.ingest import SourcePose
 from understudy.runtime.character import Character
@@ -111,6 +111,11 @@ class Session:
             started = now_ns()
             dt = source.dt
             jump = source.jump or self._stale or pipeline.fresh
+            if jump:
+                pipeline.bridge.reset()
+            # Sessions of one performer share the source's arrays; a torn pose is replaced for all.
+            bridged = pipeline.bridge.apply(source.root, source.rotations_xyzw, dt)
+            jump = jump or bridged is Bridged.JUMPED
             ease = pipeline.ease
             if jump and not pipeline.fresh:
                 ease.start(pipeline.aligner.targets)
@@ -135,6 +140,8 @@ class Session:
                 reset_pipeline(pipeline, pipeline.pose.copy())
             if easing:
                 flags |= status.RECOVERING
+            if bridged is Bridged.HELD:
+                flags |= status.BRIDGED
             self._source_seq = source.seq
             self._capture_ns = source.capture_ns
             self._arrival_ns = source.arrival_ns
