@@ -364,6 +364,7 @@ def step(
             corrections = max(corrections, 12)
         rescues = RESCUES if corrections > 0 else 0
         before = np.inf
+        factor = A[1] if damping > 0.0 else L
         settled = False
         for c in range(corrections + rescues):
             worst_clip = max(worst_clip, clipped)
@@ -403,14 +404,13 @@ def step(
                     moves,
                     root_mobility,
                     J,
-                    L,
+                    factor,
                 )
-                if cholesky(L, m) == 0:
+                for i in range(m):
+                    factor[i, i] += damping
+                if cholesky(factor, m) == 0:
                     break
-            if damping > 0.0:
-                back_substitute(A[1], e, m)
-            else:
-                back_substitute(L, e, m)
+            back_substitute(factor, e, m)
             d[:] = 0.0
             add_transposed(
                 joints_f, effectors_i, effectors_f, wanted, blocks, chain, root_mobility, J, e, d
