@@ -48,16 +48,19 @@ WORTHWHILE = 0.3
 MORE_PASSES = 8
 
 
-@kernel("void(f8[:, ::1], f8[:, ::1], i8[:, ::1], f8, f8[::1])")
-def slacks(effectors_f, goals, blocks, noise, slack):
-    """slack (3b,) <- N, what each row yields, m^2."""
+@kernel("void(f8[:, ::1], f8[:, ::1], i8[:, ::1], f8, f8[::1], f8[::1])")
+def slacks(effectors_f, goals, blocks, noise, slack, more):
+    """slack (3b,) <- N, what each row yields, m^2; more (3b,) <- by how much that passes its own.
+
+    The normal equations hold a goal's own softness already.
+    """
     for i in range(blocks.shape[0]):
         f = blocks[i, BLOCK_EFFECTOR]
         s = goals[f, STRENGTH]
+        own = effectors_f[f, SOFTNESS] / (s * s) if s > 0.0 else 0.0
         for r in range(3):
-            slack[3 * i + r] = noise
-            if s > 0.0:
-                slack[3 * i + r] += effectors_f[f, SOFTNESS] / (s * s)
+            slack[3 * i + r] = max(own + noise, HARDEST)
+            more[3 * i + r] = slack[3 * i + r] - own
 
 
 @kernel("f8(f8[:, ::1], f8, f8[:, ::1], f8[::1], f8[::1])")
@@ -135,12 +138,13 @@ def correct(
     e = rows[0]
     y = rows[1]
     slack = rows[2]
+    more = rows[3]
     L = A[1]
     root_mobility = params[ROOT_MOBILITY]
     if root_mobility == 0.0:
         for r in range(3):
             root[r] = roots[PRIOR, r]
-    slacks(effectors_f, goals, blocks, noise + HARDEST, slack)
+    slacks(effectors_f, goals, blocks, noise, slack, more)
     best = np.inf
     clipped = 0
     worst = 0
@@ -204,7 +208,7 @@ def correct(
         for i in range(m):
             for h in range(i):
                 L[i, h] = A[0, i, h]
-            L[i, i] = A[0, i, i] + noise + HARDEST + shorter * slack[i]
+            L[i, i] = A[0, i, i] + more[i] + shorter * slack[i]
         if cholesky(L, m) == 0:
             break
         if shorter > 0.0:
