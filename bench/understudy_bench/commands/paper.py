@@ -1,0 +1,142 @@
+"""`bench paper`: the published figures of the papers behind the solvers, beside ours."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Final
+
+from rich.table import Table
+
+from understudy_bench.checks import Check, judge
+from understudy_bench.machine import CpuUse, describe_machine, load_since
+from understudy_bench.paper.swing import BODIES, SwingResult, run_swing
+from understudy_bench.paper.walking import PUBLISHED_MAX_ERROR_CM, WalkingResult, run_walking
+from understudy_bench.report import Report, plain_table
+
+EXAMPLE = "example: understudy bench paper --json paper.json"
+
+# The published form: predict by the goals' own increment, one step, no further correction.
+PAPER_FORM: Final = {"paper": 1, "corrections": 0}
+DEFAULT_LIMIT_CM: Final = 0.02
+LOW_RATE_HZ: Final = 10.0
+LOW_RATE_LIMIT_CM: Final = 0.25
+SWING_LIMIT_CM: Final = 0.05
+# The pelvis counts as even if its speed varies by no more than this beyond the performer's own.
+EVENNESS: Final = 0.01
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The experiments have no options: they are what was published."""
+
+
+def run(arguments: argparse.Namespace) -> Report:
+    """Run every experiment and set the figures beside the published ones."""
+    before = CpuUse.now()
+    walks = {
+        "published form": run_walking(PAPER_FORM),
+        "published form, pelvis free": run_walking(PAPER_FORM, hold_pelvis=False),
+        "default": run_walking({}),
+        "default, 10 Hz": run_walking({}, rate_hz=LOW_RATE_HZ),
+    }
+    swings = [run_swing(body, {}) for body in BODIES]
+    meta = {**describe_machine(), "steal": load_since(before).steal}
+    results = {
+        "walking": {name: asdict(each) for name, each in walks.items()},
+        "swing": [asdict(each) for each in swings],
+        "published": {"walking_max_error_cm": PUBLISHED_MAX_ERROR_CM},
+    }
+    tables = (_walking_table(walks), _swing_table(swings))
+    notes = [
+        "walking: 390 frames at 30 Hz, 8 rows of 30 degrees of freedom; published maximum"
+        f" {PUBLISHED_MAX_ERROR_CM} cm",
+        "swing: 136 frames at 30 Hz, 9 rows of 42 degrees of freedom; lean and shift of the neck"
+        " against the performer's, bend summed over the torso joints, twist of the shoulder line"
+        " against the pelvis, largest minus smallest",
+    ]
+    return Report("paper", meta, results, _checks(walks, swings), tables, notes)
+
+
+def _checks(walks: dict[str, WalkingResult], swings: Sequence[SwingResult]) -> list[Check]:
+    paper, default, low = walks["published form"], walks["default"], walks["default, 10 Hz"]
+    free = walks["published form, pelvis free"]
+    a, b, c = swings
+    checks = [
+        judge(
+            "walking, toe error of the published form, max",
+            paper.max_error_cm,
+            "cm",
+            "<=",
+            PUBLISHED_MAX_ERROR_CM,
+        ),
+        judge(
+            "walking, toe error by default, max", default.max_error_cm, "cm", "<=", DEFAULT_LIMIT_CM
+        ),
+        judge("walking at 10 Hz, toe error, max", low.max_error_cm, "cm", "<=", LOW_RATE_LIMIT_CM),
+        judge("walking, planted toe, slide a frame", default.stance_slide_cm, "cm", "<=", 1e-9),
+        judge(
+            "walking, unevenness of the pelvis added",
+            default.pelvis_speed_spread - default.source_pelvis_speed_spread,
+            "of its speed",
+            "<=",
+            EVENNESS,
+        ),
+        judge(
+            "walking, unevenness of a free pelvis, times a held one's",
+            free.pelvis_speed_spread / paper.pelvis_speed_spread,
+            "times",
+            ">=",
+            2.0,
+        ),
+        judge(
+            "swing, shorter arms lean the torso forward", a.lean_deg - b.lean_deg, "deg", ">=", 1.0
+        ),
+        judge("swing, longer arms lean it back", b.lean_deg - c.lean_deg, "deg", ">=", 1.0),
+    ]
+    checks += [
+        judge(
+            f"swing of {each.body}, hand error, max", each.max_error_cm, "cm", "<=", SWING_LIMIT_CM
+        )
+        for each in swings
+    ]
+    return checks
+
+
+def _walking_table(walks: dict[str, WalkingResult]) -> Table:
+    rows = [
+        [
+            name,
+            f"{each.max_error_cm:.4f}",
+            f"{each.mean_error_cm:.4f}",
+            f"{each.stance_slide_cm:.1e}",
+            f"{100 * each.pelvis_speed_spread:.1f} %",
+            f"{100 * each.source_pelvis_speed_spread:.1f} %",
+        ]
+        for name, each in walks.items()
+    ]
+    return plain_table(
+        "walking, cm",
+        ("form", "toe error max", "mean", "stance slide", "pelvis speed varies", "performer's"),
+        rows,
+    )
+
+
+def _swing_table(swings: Sequence[SwingResult]) -> Table:
+    rows = [
+        [
+            each.body,
+            f"{each.max_error_cm:.4f}",
+            f"{each.mean_error_cm:.4f}",
+            f"{each.lean_deg:+.1f}",
+            f"{each.shift_cm:+.1f}",
+            f"{each.bend_deg:.1f}",
+            f"{each.twist_deg:.1f}",
+        ]
+        for each in swings
+    ]
+    return plain_table(
+        "bat swing",
+        ("body", "hand error max cm", "mean cm", "lean deg", "shift cm", "bend deg", "twist deg"),
+        rows,
+    )
