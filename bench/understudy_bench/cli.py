@@ -24,6 +24,7 @@ BENCHES: Final = {
     "quality": "errors, slides, pops and limits for clips, characters and solvers",
     "paper": "the published figures of the papers behind the solvers, beside ours",
     "soak": "very many frames: does memory, latency or anything else grow",
+    "compare": "what changed between two runs beyond the noise",
 }
 
 _PLAIN_WIDTH: Final = 120  # columns, where there is no terminal to ask
@@ -58,6 +59,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     report.show(console)
     if arguments.json is not None:
         report.write(arguments.json)
+    if arguments.html is not None:
+        # Plots need a library that nothing else here does.
+        from understudy_bench.html import write_page
+
+        write_page(report, arguments.html)
     return report.exit_code
 
 
@@ -85,6 +91,9 @@ def build_parser(bench: str | None = None) -> argparse.ArgumentParser:
         )
         module.add_arguments(entry)
         entry.add_argument("--json", type=_file, metavar="FILE", help="write the figures to FILE")
+        entry.add_argument(
+            "--html", type=_file, metavar="FILE", help="write a page with plots to FILE"
+        )
         entry.set_defaults(run=module.run)
     return parser
 

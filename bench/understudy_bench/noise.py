@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 import numpy as np
@@ -55,6 +55,10 @@ class Noise:
     def noisy(self) -> bool:
         """Whether absolute times cannot be judged."""
         return bool(self.reasons)
+
+    def meta(self) -> dict[str, float | bool | dict[str, float]]:
+        """For the `meta` of a report."""
+        return {"steal": self.steal, "noisy": self.noisy, "noise": asdict(self)}
 
     def sentence(self) -> str:
         """For people."""

@@ -117,7 +117,7 @@ def run_budget(options: BudgetOptions) -> Report:
         for solver in options.solvers:
             cells += _measure(options, solver, meter)
     worst = max(cells, key=lambda cell: len(cell.noise.reasons))
-    meta = {**describe_machine(), "steal": max(cell.noise.steal for cell in cells)}
+    meta = {**describe_machine(), **worst.noise.meta()}
     notes = (
         "a deadline is missed when an answer comes later than one period after its frame was due;"
         f" judged: the best of {options.blocks} short runs",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 from rich.table import Table
@@ -112,7 +112,7 @@ def run_latency(options: LatencyOptions) -> Report:
         "histograms": {"server": server.histogram, "echo": echo.histogram},
     }
     tables = (_latency_table(options, results, server, echo), _stage_table(results))
-    meta = {**describe_machine(), "steal": run.noise.steal, "noise": asdict(run.noise)}
+    meta = {**describe_machine(), **run.noise.meta()}
     notes = (*_NOTES, run.noise.sentence())
     return Report("latency", meta, results, _checks(options, results), tables, notes)
 

@@ -264,7 +264,7 @@ def _report(
         " for hand-written code without limits",
         noise.sentence(),
     )
-    meta = {**describe_machine(), "steal": noise.steal, "noise": asdict(noise)}
+    meta = {**describe_machine(), **noise.meta()}
     checks = [] if clik is None else _checks(options, timings, clik, noise)
     return Report("solvers", meta, results, checks, (_table(task, timings, clik),), notes)
 
