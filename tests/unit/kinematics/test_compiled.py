@@ -1,0 +1,53 @@
+"""What the compiler's liberties must not change: bad numbers are seen, bad arrays refused."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import understudy
+from understudy.kinematics._kernels import is_finite, turn
+
+PACKAGE = Path(understudy.__file__).parent
+
+
+@pytest.mark.parametrize("x", [0.0, -0.0, 1.0, -1e300, 1e300, 5e-324])
+def test_a_number_is_finite(x: float) -> None:
+    assert is_finite(x)
+
+
+@pytest.mark.parametrize("x", [math.nan, math.inf, -math.inf])
+def test_what_is_no_number_is_not_finite(x: float) -> None:
+    assert not is_finite(x)
+
+
+def test_no_kernel_asks_numpy_whether_a_number_is_finite() -> None:
+    """np.isfinite(x) compiles to x - x == 0, which reordering folds to true."""
+    kernels = [*PACKAGE.rglob("_kernels.py"), *PACKAGE.rglob("_kernels/*.py")]
+    assert len(kernels) > 5
+    asking = [
+        f"{path.relative_to(PACKAGE)}:{number}"
+        for path in kernels
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if "np.isfinite(" in line and "`np.isfinite`" not in line
+    ]
+    assert asking == []
+
+
+@pytest.mark.parametrize(
+    "q",
+    [
+        np.asfortranarray(np.ones((3, 4))),
+        np.ones((3, 8))[:, ::2],
+        np.ones((3, 4), np.float32),
+        np.ones(4),
+        np.frombuffer(np.ones((3, 4)).tobytes()).reshape(3, 4),
+    ],
+    ids=["column order", "strided", "float32", "one axis", "read-only"],
+)
+def test_an_array_of_another_kind_is_refused_and_not_compiled_for(q: np.ndarray) -> None:
+    with pytest.raises(TypeError, match="No matching definition"):
+        turn(q, 0, 0.1, 0.2, 0.3)
