@@ -82,7 +82,7 @@ class Filter:
         self._general = len(self._known)
         for parameter in known:
             self._params[columns[parameter.name.upper()]] = parameter.default
-        self._plan = plan
+        self.plan = plan
         self._memory = memory
         self._extra: FloatArray = np.zeros((1 + n, 3))
         self._poses: FloatArray = np.zeros((common.POSES, n, 4))
@@ -149,6 +149,15 @@ class Filter:
             if number < self._general or array[at] != parameter.default:
                 result[parameter.name] = parameter.shown(float(array[at]))
         return result
+
+    @property
+    def settings(self) -> FloatArray:
+        """The parameters as the compiled code has them."""
+        return self._params
+
+    def setting(self, column: int) -> float:
+        """One of them."""
+        return float(self._params[column])
 
     def step(self, targets: Targets, dt: float) -> Solution:
         """Solve one frame that comes `dt` seconds after the last."""

@@ -79,14 +79,14 @@ class Ukf(Filter):
                 f"mobility.{joint}",
                 100.0,
                 "mobility, rad^2",
-                (self._plan.joints_f, (j, layout.MOBILITY)),
+                (self.plan.joints_f, (j, layout.MOBILITY)),
             )
         for f, effector in enumerate(self.effectors):
             self._add_slot(
                 f"softness.{effector.name}",
                 1e3,
                 "softness, m^2",
-                (self._plan.effectors_f, (f, layout.SOFTNESS)),
+                (self.plan.effectors_f, (f, layout.SOFTNESS)),
             )
         self.reset()
         self.set_parameters(parameters or {})
@@ -94,7 +94,7 @@ class Ukf(Filter):
     def set_parameters(self, values: Mapping[str, ParameterValue]) -> None:
         """Change parameters between two frames; the pose goes over smoothly."""
         kappa = checked(self.name, self._known, values).get("kappa", 0.0)
-        size = coordinates(self._plan.joints_i)
+        size = coordinates(self.plan.joints_i)
         if size + kappa <= 0.0:
             raise SolverError(
                 f"solver 'ukf': parameter 'kappa' = {kappa:g}; allowed: above {-size:g},"
