@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from understudy.solvers import SOLVERS
 from understudy_bench.checks import Check, Sense, judge
 from understudy_bench.machine import CpuUse, describe_machine, load_since
 from understudy_bench.pictures import draw_worst_instants
-from understudy_bench.quality import Figures, retarget_clip, score
+from understudy_bench.quality import Figures, motion_limits, retarget_clip, score
 from understudy_bench.quality.figures import Slide
 from understudy_bench.report import Report, metered, plain_table
 
@@ -32,6 +33,7 @@ STRICT_MEAN, STRICT_P95 = 0.5, 2.0
 WIDE_MEAN, WIDE_P95, WIDE_P95_ACROBATIC = 1.5, 5.0, 14.0
 ACROBATIC: Final = ("49_06", "85_14")
 FLOAT_CM, PENETRATION_CM = 0.5, 1.0
+MARGIN_RAD: Final = math.radians(5.0)
 
 _COLUMNS: Final = (
     "take", "error cm", "strict slide", "wide slide", "source's", "float", "below", "jerk", "pops",
@@ -47,7 +49,7 @@ class QualityOptions:
     characters: Sequence[str] = ("short-legs",)
     solvers: Sequence[str] = ("clik",)
     rate_hz: float | None = None
-    limits: str = "anatomy"
+    limits: str = "motion"
     pictures: Path | None = None
 
 
@@ -65,9 +67,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--limits",
-        choices=("anatomy", "none"),
-        default="anatomy",
-        help="joint limits of the characters (default anatomy)",
+        choices=("motion", "anatomy", "none"),
+        default="motion",
+        help="joint limits of the characters: the clip's own range and 5 degrees more (default),"
+        " a healthy adult's, or none",
     )
     parser.add_argument(
         "--pictures", type=Path, metavar="FOLDER", help="draw the worst instants into FOLDER"
@@ -106,6 +109,8 @@ def run_quality(options: QualityOptions) -> Report:
                 limits: JointLimits | None = None
                 if options.limits == "anatomy":
                     limits = anatomical_limits(target, find_roles(target), joint_range)
+                elif options.limits == "motion":
+                    limits = motion_limits(clip, target, MARGIN_RAD)
                 for solver in options.solvers:
                     name = Path(character).stem
                     take = retarget_clip(clip, name, target, solver, limits=limits)

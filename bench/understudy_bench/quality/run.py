@@ -89,6 +89,16 @@ def retarget_clip(
     )  # fmt: skip
 
 
+def motion_limits(clip: Clip, target: Skeleton, margin_rad: float) -> JointLimits:
+    """Limits that leave each joint the range the copied clip goes through, and a margin."""
+    aligner = Aligner(clip.skeleton, target, source_motion=motion_sample(clip))
+    engine = create_solver("copy", target, aligner.effectors)
+    copied = np.array(
+        [solution.rotations_xyzw.copy() for _, solution in perform(clip, aligner, engine)]
+    )
+    return JointLimits.around_motion(target, copied, margin_rad)
+
+
 def _track(
     skeleton: Skeleton,
     body: Proportions,
