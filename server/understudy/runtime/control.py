@@ -55,6 +55,7 @@ async def keep_house(output: PoseOutput, show: Show, rates: Rates) -> None:
         tick += 1
         try:
             output.admit_subscribers(show.greeting)
+            show.heed_audience()
             if tick % _HOLD_TICKS == 0:
                 _hold_silent(show, now_ns())
             if tick % _SECOND_TICKS == 0:
