@@ -24,7 +24,9 @@ BENCHES: Final = {
     "quality": "errors, slides, pops and limits for clips, characters and solvers",
     "paper": "the published figures of the papers behind the solvers, beside ours",
     "soak": "very many frames: does memory, latency or anything else grow",
+    "capacity": "how many characters at 120 Hz one core holds, beside a bare echo",
     "compare": "what changed between two runs beyond the noise",
+    "results": "a document made from runs",
 }
 
 _PLAIN_WIDTH: Final = 120  # columns, where there is no terminal to ask

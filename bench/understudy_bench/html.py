@@ -14,7 +14,7 @@ from hdrh.histogram import HdrHistogram
 from matplotlib.figure import Figure
 
 from understudy_bench.checks import Check
-from understudy_bench.report import Report
+from understudy_bench.report import Report, Table
 
 _COLOURS: Final = ("#c2410c", "#2563eb", "#15803d", "#7c3aed", "#a16207", "#0e7490")
 _STYLE: Final = """
@@ -140,15 +140,11 @@ def _image(title: str, figure: Figure) -> str:
     return f'<h2>{name}</h2><img alt="{name}" src="data:image/png;base64,{data}">'
 
 
-def _table(table: Any) -> str:  # Any: a rich table, read back cell by cell
-    head = "".join(f"<th>{html.escape(str(column.header))}</th>" for column in table.columns)
-    columns = [list(column.cells) for column in table.columns]
-    rows = [
-        "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row)
-        for row in zip(*columns, strict=True)
-    ]
+def _table(table: Table) -> str:
+    head = "".join(f"<th>{html.escape(column)}</th>" for column in table.columns)
+    rows = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in table.rows]
     body = "".join(f"<tr>{row}</tr>" for row in rows)
-    return f"<h2>{html.escape(str(table.title))}</h2><table><tr>{head}</tr>{body}</table>"
+    return f"<h2>{html.escape(table.title)}</h2><table><tr>{head}</tr>{body}</table>"
 
 
 def _checks(checks: Sequence[Check]) -> str:

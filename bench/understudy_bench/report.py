@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.table import Table as RichTable
 
 from understudy_bench.checks import Check, exit_code
 
@@ -21,6 +21,15 @@ Json = Any  # what a JSON file carries
 # Beyond this only what did not pass is listed on the terminal.
 _MANY_CHECKS: Final = 40
 _VERDICTS = {True: "[green]pass[/]", False: "[red]FAIL[/]", None: "[yellow]too noisy to say[/]"}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Figures for people: the first column holds words, the others numbers."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +49,19 @@ class Report:
         return exit_code(self.checks)
 
     def as_json(self) -> dict[str, Json]:
-        """The content of the JSON file; a number that is not finite becomes null."""
+        """The content of the JSON file; a number that is not finite becomes null.
+
+        `report` holds the tables and notes as people see them, for documents made from the file.
+        """
         content: dict[str, Json] = _finite(
             {
                 "meta": {"bench": self.bench, **self.meta},
                 "results": dict(self.results),
                 "checks": [asdict(check) for check in self.checks],
+                "report": {
+                    "tables": [asdict(table) for table in self.tables],
+                    "notes": list(self.notes),
+                },
             }
         )
         return content
@@ -58,7 +74,7 @@ class Report:
     def show(self, console: Console) -> None:
         """Print tables, notes and checks."""
         for table in self.tables:
-            console.print(table)
+            console.print(_rich(table))
         for note in self.notes:
             console.print(f"[dim]{note}[/]")
         shown = self.checks
@@ -67,16 +83,6 @@ class Report:
             console.print(f"{len(self.checks) - len(shown)} of {len(self.checks)} checks passed")
         if shown:
             console.print(_checks_table(shown))
-
-
-def plain_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """A table whose first column holds words and the others numbers."""
-    table = Table(title=title, title_justify="left")
-    for place, column in enumerate(columns):
-        table.add_column(column, justify="right" if place else "left")
-    for row in rows:
-        table.add_row(*row)
-    return table
 
 
 class Meter:
@@ -116,8 +122,17 @@ def metered(title: str, total: float) -> Iterator[Meter]:
         yield Meter(progress)
 
 
-def _checks_table(checks: Sequence[Check]) -> Table:
-    table = Table(title="checks", title_justify="left")
+def _rich(table: Table) -> RichTable:
+    rich = RichTable(title=table.title, title_justify="left")
+    for place, column in enumerate(table.columns):
+        rich.add_column(column, justify="right" if place else "left")
+    for row in table.rows:
+        rich.add_row(*row)
+    return rich
+
+
+def _checks_table(checks: Sequence[Check]) -> RichTable:
+    table = RichTable(title="checks", title_justify="left")
     for column in ("check", "value", "limit", ""):
         table.add_column(column, justify="left" if column in ("check", "") else "right")
     for check in checks:

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import numpy as np
-from rich.table import Table
 
 from understudy.characters import load_clip
 from understudy.commands.arguments import number
@@ -20,7 +19,7 @@ from understudy_bench.motion import EndlessMotion
 from understudy_bench.noise import Noise
 from understudy_bench.openloop import Link, OpenLoop
 from understudy_bench.processes import SERVE
-from understudy_bench.report import Meter, Report, metered, plain_table
+from understudy_bench.report import Meter, Report, Table, metered
 from understudy_bench.sidebyside import PERFORMER, Blocks, SideBySide, run_blocks, side_by_side
 
 EXAMPLE = "example: understudy bench budget --rates 60 120 --solver clik"
@@ -217,7 +216,7 @@ def _table(cells: Sequence[Cell]) -> Table:
         ]
         for cell in cells
     ]
-    return plain_table(
+    return Table(
         "round trip against the frame's budget, us, over ZeroMQ",
         (
             "", "budget", "p50", "p99", "p99.9", "max", "echo p50", "missed (best run)", "lost",

@@ -13,7 +13,7 @@ from understudy_bench.checks import Check, judge
 from understudy_bench.machine import describe_machine
 from understudy_bench.noise import MAX_STEAL
 from understudy_bench.processes import BenchError
-from understudy_bench.report import Report, plain_table
+from understudy_bench.report import Report, Table
 
 EXAMPLE = "example: understudy bench compare before.json after.json"
 
@@ -22,7 +22,12 @@ EXAMPLE = "example: understudy bench compare before.json after.json"
 QUIET_BAND: Final = 0.15
 NOISY_BAND: Final = 0.60
 # Figures that grow with the length of a run or name the machine, and long series.
-_IGNORED: Final = ("frames", "histogram", "seed", "all", "resident", "versions", "count")
+_IGNORED: Final = frozenset(
+    {
+        "all", "count", "frames", "histogram", "histograms", "resident_after", "resident_before",
+        "resident_bytes", "settled_frames", "versions",
+    }
+)  # fmt: skip
 _TIMES: Final = ("_us", "p50", "p99", "max", "p999")
 
 
@@ -50,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> Report:
     """Compare two files."""
-    return compare(_read(arguments.before), _read(arguments.after))
+    return compare(read_run(arguments.before), read_run(arguments.after))
 
 
 def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> Report:
@@ -67,7 +72,7 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> Report:
     ]
     beyond = [c for c in changes if abs(c.relative) > band(c.name, noisy)]
     beyond.sort(key=lambda c: abs(c.relative), reverse=True)
-    table = plain_table(
+    table = Table(
         f"{kinds[0]}: {before['meta'].get('commit')} to {after['meta'].get('commit')},"
         f" {len(beyond)} of {len(old)} figures changed beyond the noise",
         ("figure", "before", "after", "change"),
@@ -95,7 +100,7 @@ def figures(results: object, path: str = "") -> Iterator[tuple[str, float]]:
     """Every number in a run's results, with its path; items of a list go by what they are about."""
     if isinstance(results, Mapping):
         for key, value in results.items():
-            if not any(word in key for word in _IGNORED):
+            if key not in _IGNORED:
                 yield from figures(value, f"{path}.{key}" if path else key)
     elif isinstance(results, list):
         for place, value in enumerate(results):
@@ -122,13 +127,17 @@ def _noisy(meta: Mapping[str, Any]) -> bool:
     return bool(meta.get("noisy")) or float(meta.get("steal") or 0.0) > MAX_STEAL
 
 
-def _read(path: Path) -> dict[str, Any]:  # Any: what JSON carries
+def read_run(path: Path) -> dict[str, Any]:  # Any: what JSON carries
+    """The content of a bench's --json file."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        kept: dict[str, Any] = {key: content[key] for key in ("meta", "results", "checks")}
-        kept["meta"] = dict(kept["meta"], bench=str(kept["meta"]["bench"]))
+        run: dict[str, Any] = {"report": {}, **content}
+        run["meta"] = {**run["meta"], "bench": str(run["meta"]["bench"])}
+        complete = {"results", "checks"} <= run.keys()
     except OSError as error:
         raise BenchError(f"{path}: cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError):
         raise BenchError(f"{path}: is not the --json file of a bench") from None
-    return kept
+    if not complete:
+        raise BenchError(f"{path}: is not the --json file of a bench")
+    return run

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rich.table import Table
-
 from understudy.characters import load_clip
 from understudy.commands.arguments import number
 from understudy_bench.checks import Check, judge
@@ -18,7 +16,7 @@ from understudy_bench.machine import describe_machine
 from understudy_bench.motion import EndlessMotion
 from understudy_bench.openloop import Link, OpenLoop, now_ns
 from understudy_bench.processes import SERVE, BenchError
-from understudy_bench.report import Json, Report, metered, plain_table
+from understudy_bench.report import Json, Report, Table, metered
 from understudy_bench.sidebyside import PERFORMER, Blocks, SideBySide, run_blocks, side_by_side
 from understudy_client.clock import now_ns as wall_clock_ns
 
@@ -209,7 +207,7 @@ def _latency_table(
             *([""] * 5),
         ],
     ]
-    return plain_table(
+    return Table(
         f"round trip, us: {results['frames']} frames of {options.clip} to {options.character},"
         f" {options.solver}, {options.rate_hz:g} Hz",
         ("", "p50", "p99", "p99.9", "max", "lost", "CPU/frame"),
@@ -225,4 +223,4 @@ def _stage_table(results: Mapping[str, Any]) -> Table:
         ]
         for stage, values in results["stages_us"].items()
     ]
-    return plain_table("where a frame's time goes, us", ("stage", "p50", "p99", "max"), rows)
+    return Table("where a frame's time goes, us", ("stage", "p50", "p99", "max"), rows)

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Final
 
-from rich.table import Table
-
 from understudy_bench.checks import Check, judge
 from understudy_bench.machine import CpuUse, describe_machine, load_since
 from understudy_bench.paper.swing import BODIES, SwingResult, run_swing
 from understudy_bench.paper.walking import PUBLISHED_MAX_ERROR_CM, WalkingResult, run_walking
-from understudy_bench.report import Report, plain_table
+from understudy_bench.report import Report, Table
 
 EXAMPLE = "example: understudy bench paper --json paper.json"
 
@@ -115,7 +113,7 @@ def _walking_table(walks: dict[str, WalkingResult]) -> Table:
         ]
         for name, each in walks.items()
     ]
-    return plain_table(
+    return Table(
         "walking, cm",
         ("form", "toe error max", "mean", "stance slide", "pelvis speed varies", "performer's"),
         rows,
@@ -135,7 +133,7 @@ def _swing_table(swings: Sequence[SwingResult]) -> Table:
         ]
         for each in swings
     ]
-    return plain_table(
+    return Table(
         "bat swing",
         ("body", "hand error max cm", "mean cm", "lean deg", "shift cm", "bend deg", "twist deg"),
         rows,

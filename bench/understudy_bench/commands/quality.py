@@ -9,8 +9,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from rich.table import Table
-
 from understudy.align.limits import anatomical_limits
 from understudy.align.roles import find_roles
 from understudy.characters import BUILTIN_CHARACTERS, BUILTIN_CLIPS, load_character, load_clip
@@ -22,7 +20,7 @@ from understudy_bench.machine import CpuUse, describe_machine, load_since
 from understudy_bench.pictures import draw_worst_instants
 from understudy_bench.quality import Figures, motion_limits, retarget_clip, score
 from understudy_bench.quality.figures import Slide
-from understudy_bench.report import Report, metered, plain_table
+from understudy_bench.report import Report, Table, metered
 
 EXAMPLE = f"""built-in clips: {", ".join(BUILTIN_CLIPS)}
 built-in characters: {", ".join(BUILTIN_CHARACTERS)}
@@ -176,7 +174,7 @@ def _table(figures: Sequence[Figures]) -> Table:
         ]
         for each in figures
     ]
-    return plain_table("quality", _COLUMNS, rows)
+    return Table("quality", _COLUMNS, rows)
 
 
 def _pair(slide: Slide) -> str:

@@ -16,7 +16,7 @@ from understudy_bench.churn import Churn, churn
 from understudy_bench.machine import CpuUse, describe_machine, load_since
 from understudy_bench.motion import EndlessMotion
 from understudy_bench.processes import SERVE, ServerProcess
-from understudy_bench.report import Report, metered, plain_table
+from understudy_bench.report import Report, Table, metered
 from understudy_bench.sidebyside import PERFORMER
 from understudy_bench.soaking import Soaked, soak_pipeline, soak_server
 
@@ -102,7 +102,7 @@ def run_soak(options: SoakOptions) -> Report:
     }
     meta = {**describe_machine(), "steal": load_since(before).steal}
     rows = [_row("pipeline, this process", pipeline), _row("server process", served)]
-    table = plain_table(
+    table = Table(
         f"soak, {options.solver}",
         ("", "frames", "frames/s", "grown KiB", "blocks/frame", "lost", "p50 us first", "last"),
         rows,

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final, Protocol
 
 import numpy as np
-from rich.table import Table
 
 from understudy.commands.arguments import count
 from understudy.kinematics import FloatArray
@@ -24,7 +23,7 @@ from understudy_bench.noise import Noise
 from understudy_bench.openloop import no_collections, now_ns, sleep_until
 from understudy_bench.peers.bodies import write_task
 from understudy_bench.peers.environments import PEERS, PeerProcess
-from understudy_bench.report import Json, Report, metered, plain_table
+from understudy_bench.report import Json, Report, Table, metered
 from understudy_bench.task import SolverTask, build_task
 
 EXAMPLE = "example: understudy bench solvers --clip walk --peers"
@@ -328,7 +327,7 @@ def _table(task: SolverTask, timings: Sequence[Timing], clik: Timing | None) -> 
                 "" if limited is None else f"{limited:.2g}",
             ]
         )
-    return plain_table(
+    return Table(
         f"one solve a frame, us: {task.name}, {task.degrees_of_freedom} degrees of freedom",
         (
             "solver", "limits", "hot p50", "hot p99", "paced p50", "/ clik", "error cm", "max",

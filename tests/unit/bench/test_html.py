@@ -8,7 +8,7 @@ from understudy_bench.checks import judge
 from understudy_bench.html import plots, write_page
 from understudy_bench.latencies import Latencies
 from understudy_bench.machine import describe_machine
-from understudy_bench.report import Report, plain_table
+from understudy_bench.report import Report, Table
 
 
 def latency_results() -> dict[str, object]:
@@ -27,7 +27,7 @@ def test_a_page_holds_plots_tables_and_checks_and_nothing_from_elsewhere(tmp_pat
         describe_machine(),
         latency_results(),
         [judge("a <ratio>", 1.5, "", "<=", 2.0), judge("lost", 3, "frames", "==", 0)],
-        [plain_table("round trip", ("", "p50"), [["server", "300"]])],
+        [Table("round trip", ("", "p50"), [["server", "300"]])],
         ["said & done"],
     )
     write_page(report, file)

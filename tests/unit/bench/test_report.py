@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from understudy_bench.checks import judge
-from understudy_bench.report import Report, plain_table
+from understudy_bench.report import Report, Table
 
 
 def report() -> Report:
@@ -17,7 +17,7 @@ def report() -> Report:
         {"commit": "abc"},
         {"ratio": 1.5, "nothing": math.nan, "list": [1, math.inf]},
         [judge("ratio", 1.5, "", "<=", 2.0), judge("lost", 3, "frames", "==", 0)],
-        [plain_table("times", ("what", "us"), [["server", "300"]])],
+        [Table("times", ("what", "us"), [["server", "300"]])],
         ["a note"],
     )
 
