@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from understudy_bench.commands.compare import read_run
+from understudy_bench.machine import describe_machine
 from understudy_bench.report import Report, Table
 
 EXAMPLE = "example: understudy bench results latency.json solvers.json -o RESULTS.md"
@@ -17,7 +18,7 @@ _VERDICTS: Final = {True: "pass", False: "**fail**", None: "too noisy to say"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the bench's arguments."""
-    parser.add_argument("run", nargs="+", type=Path, metavar="RUN.json", help="--json files")
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN.json", help="--json files")
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="OUT.md", help="the file to write"
     )
@@ -25,11 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> Report:
     """Write the document."""
-    runs = [read_run(path) for path in arguments.run]
+    runs = [read_run(path) for path in arguments.runs]
     arguments.output.write_text(document(runs), encoding="utf-8")
     rows = [[content["meta"]["bench"], str(len(content["checks"]))] for content in runs]
     table = Table(f"wrote {arguments.output}", ("bench", "checks"), rows)
-    return Report("results", {}, {"runs": len(runs)}, (), (table,))
+    return Report("results", describe_machine(), {"runs": len(runs)}, (), (table,))
 
 
 def document(runs: Sequence[Mapping[str, Any]]) -> str:
