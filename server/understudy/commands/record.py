@@ -17,8 +17,8 @@ from understudy.commands.arguments import (
     number,
 )
 from understudy.commands.ending import until_interrupted
-from understudy.takes import clip_from_poses
 from understudy.errors import UnderstudyError
+from understudy.takes import clip_from_poses
 from understudy_client import Character
 from understudy_protocol import PoseMessage
 
