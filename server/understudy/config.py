@@ -22,6 +22,7 @@ DEFAULT_SOLVER: Final = "clik"
 ParameterValue = float | int | bool | str
 
 _ADDRESS = re.compile(r"tcp://(\*|\[[0-9A-Fa-f:]+\]|[^\s:/*]+):(\*|\d{1,5})|ipc://\S+")
+_UDP_ADDRESS = re.compile(r"(\[[0-9A-Fa-f:]+\]|[^\s:/*\[\]]+):(\*|\d{1,5})")
 
 
 class ConfigError(UnderstudyError):
@@ -43,20 +44,57 @@ class ServerConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class UdpAddress:
+    """HOST:PORT of a UDP socket; port 0 is any free one."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
 class PerformerConfig:
-    """How long (s) a performer may be silent, and how long its characters take to ease back."""
+    """How long (s) a performer may be silent, and how long its characters take to ease back.
+
+    A performer who speaks VMC or plain OSC has a UDP address that the server listens at.
+    """
 
     name: str
     stale_after_s: float = 0.25
     ease_s: float = 0.3
+    vmc: UdpAddress | None = None
+    osc: UdpAddress | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VmcTarget:
+    """A VMC receiver of a character.
+
+    `split_root` sends the way over the floor and the heading in Root; `raw` sends the rig's own
+    rotations instead of normalised ones.
+    """
+
+    to: UdpAddress
+    split_root: bool = False
+    raw: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CharacterConfig:
-    """A character and its body: a built-in one or a file."""
+    """A character and its body: a built-in one or a file, with a profile if its joints need one.
+
+    `vmc` and `osc` are where its poses go besides ZeroMQ; at `vmc_requests` its VMC receivers may
+    ask for a calibration or for fewer messages.
+    """
 
     name: str
     rig: str
+    profile: str | None = None
+    vmc: tuple[VmcTarget, ...] = ()
+    osc: tuple[UdpAddress, ...] = ()
+    vmc_requests: UdpAddress | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +102,8 @@ class SessionConfig:
     """One performer driving one character through one solver.
 
     `rate_hz` None publishes one pose per frame; a number runs an output clock. `delay_s` is how far
-    behind the newest frame the clock samples; None follows the performer's own rate.
+    behind the newest frame the clock samples; None follows the performer's own rate. `profile` is a
+    file that says which joint of the performer is which, and how it was calibrated.
     """
 
     performer: str
@@ -73,6 +112,7 @@ class SessionConfig:
     rate_hz: float | None = None
     delay_s: float | None = None
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
+    profile: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,19 +156,29 @@ def parse_config(document: Mapping[str, Any], folder: Path | None = None) -> Con
     config = Config(
         server=_server(top.table("server", ("input", "output", "control"))),
         performers=tuple(
-            _performer(name, table)
-            for name, table in top.named("performers", ("stale_after_s", "ease_s"))
+            _performer(name, table) for name, table in top.named("performers", PERFORMER_KEYS)
         ),
         characters=tuple(
-            _character(name, table, folder) for name, table in top.named("characters", ("rig",))
+            _character(name, table, folder)
+            for name, table in top.named("characters", CHARACTER_KEYS)
         ),
-        sessions=tuple(_session(table) for table in top.list("session", SESSION_KEYS)),
+        sessions=tuple(_session(table, folder) for table in top.list("session", SESSION_KEYS)),
     )
     _check_sessions(config)
     return config
 
 
-SESSION_KEYS: Final = ("performer", "character", "solver", "rate_hz", "delay_s", "parameters")
+PERFORMER_KEYS: Final = ("stale_after_s", "ease_s", "vmc", "osc")
+CHARACTER_KEYS: Final = ("rig", "profile", "vmc", "osc", "vmc_requests")
+SESSION_KEYS: Final = (
+    "performer",
+    "character",
+    "solver",
+    "rate_hz",
+    "delay_s",
+    "parameters",
+    "profile",
+)
 
 
 def parse_session(fields: Mapping[str, Any]) -> SessionConfig:
@@ -147,21 +197,44 @@ def _server(table: _Table) -> ServerConfig:
 
 def _performer(name: str, table: _Table) -> PerformerConfig:
     default = PerformerConfig(name)
+    if table.has("vmc") and table.has("osc"):
+        raise ConfigError(f"performers.{name}", "has both vmc and osc; a performer speaks one")
     return PerformerConfig(
         name,
         stale_after_s=table.number("stale_after_s", default.stale_after_s, 0.05, 60.0),
         ease_s=table.number("ease_s", default.ease_s, 0.0, 10.0),
+        vmc=table.udp_input("vmc"),
+        osc=table.udp_input("osc"),
     )
 
 
 def _character(name: str, table: _Table, folder: Path | None) -> CharacterConfig:
-    rig = table.text("rig", name)
-    if folder is not None and (folder / rig).is_file():
-        rig = str(folder / rig)
-    return CharacterConfig(name, rig)
+    return CharacterConfig(
+        name,
+        rig=_beside(folder, table.text("rig", name)),
+        profile=_profile(table, folder),
+        vmc=tuple(
+            VmcTarget(
+                target.udp_target("to"), target.flag("split_root", False), target.flag("raw", False)
+            )
+            for target in table.list("vmc", ("to", "split_root", "raw"))
+        ),
+        osc=tuple(target.udp_target("to") for target in table.list("osc", ("to",))),
+        vmc_requests=table.udp_input("vmc_requests"),
+    )
 
 
-def _session(table: _Table) -> SessionConfig:
+def _beside(folder: Path | None, name: str) -> str:
+    """A file's full path if it lies beside the show file."""
+    return str(folder / name) if folder is not None and (folder / name).is_file() else name
+
+
+def _profile(table: _Table, folder: Path | None) -> str | None:
+    name = table.text("profile", "") if table.has("profile") else None
+    return None if name is None else _beside(folder, name)
+
+
+def _session(table: _Table, folder: Path | None = None) -> SessionConfig:
     return SessionConfig(
         performer=table.name("performer"),
         character=table.name("character"),
@@ -169,6 +242,7 @@ def _session(table: _Table) -> SessionConfig:
         rate_hz=table.optional_number("rate_hz", MIN_CLOCK_HZ, MAX_CLOCK_HZ),
         delay_s=table.optional_number("delay_s", 0.0, 1.0),
         parameters=table.parameters("parameters"),
+        profile=_profile(table, folder),
     )
 
 
@@ -224,7 +298,9 @@ class _Table:
         """The tables [[key]]."""
         content = self._content.get(key, [])
         if not isinstance(content, list):
-            raise ConfigError(self._key(key), f"is one table; write [[{key}]], with two brackets")
+            raise ConfigError(
+                self._key(key), f"is one table; write [[{self._key(key)}]], with two brackets"
+            )
         return [_Table(f"{self._key(key)}[{i}]", item, allowed) for i, item in enumerate(content)]
 
     def text(self, key: str, default: str | None = None) -> str:
@@ -250,6 +326,32 @@ class _Table:
                 f"{_show(value)}; allowed: tcp://HOST:PORT (PORT * for any free one) or ipc://PATH",
             )
         return value
+
+    def has(self, key: str) -> bool:
+        return key in self._content
+
+    def flag(self, key: str, default: bool) -> bool:
+        value = self._content.get(key, default)
+        if not isinstance(value, bool):
+            raise ConfigError(self._key(key), f"{_show(value)}; allowed: true or false")
+        return value
+
+    def udp_input(self, key: str) -> UdpAddress | None:
+        """Where to listen, `*` as a port means any free one; None if the file does not say."""
+        return self._udp(key, "HOST:PORT (PORT * for any free one)") if self.has(key) else None
+
+    def udp_target(self, key: str) -> UdpAddress:
+        """Where to send."""
+        address = self._udp(key, "HOST:PORT")
+        if not address.port:
+            raise ConfigError(self._key(key), f"{_show(self.text(key))}; allowed: HOST:PORT")
+        return address
+
+    def _udp(self, key: str, allowed: str) -> UdpAddress:
+        match = _UDP_ADDRESS.fullmatch(self.text(key))
+        if match is None or (match[2] != "*" and int(match[2]) > 65535):
+            raise ConfigError(self._key(key), f"{_show(self.text(key))}; allowed: {allowed}")
+        return UdpAddress(match[1].strip("[]"), 0 if match[2] == "*" else int(match[2]))
 
     def number(self, key: str, default: float, low: float, high: float) -> float:
         value = self._content.get(key, default)

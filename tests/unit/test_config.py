@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from understudy.config import Config, ConfigError, load_config, parse_config
+from understudy.config import Config, ConfigError, UdpAddress, VmcTarget, load_config, parse_config
 
 SMALL = """
 [[session]]
@@ -42,8 +42,20 @@ def test_a_full_file_is_read() -> None:
         [performers.alice]
         stale_after_s = 1
         ease_s = 0.5
+        vmc = "127.0.0.1:39539"
+        [performers.bob]
+        osc = "[::1]:*"
         [characters.hero]
         rig = "giant"
+        vmc_requests = "localhost:39540"
+        [[characters.hero.vmc]]
+        to = "192.168.0.7:39539"
+        [[characters.hero.vmc]]
+        to = "127.0.0.1:39541"
+        split_root = true
+        raw = true
+        [[characters.hero.osc]]
+        to = "localhost:9000"
         [[session]]
         performer = "alice"
         character = "hero"
@@ -58,6 +70,15 @@ def test_a_full_file_is_read() -> None:
         """
     )
     assert config.server.input == "tcp://0.0.0.0:7000"
+    assert config.performer("alice").vmc == UdpAddress("127.0.0.1", 39539)
+    assert config.performer("bob").osc == UdpAddress("::1", 0)
+    hero = config.character("hero")
+    assert hero.vmc == (
+        VmcTarget(UdpAddress("192.168.0.7", 39539)),
+        VmcTarget(UdpAddress("127.0.0.1", 39541), split_root=True, raw=True),
+    )
+    assert hero.osc == (UdpAddress("localhost", 9000),)
+    assert str(hero.vmc_requests) == "localhost:39540"
     assert config.performer("alice").ease_s == 0.5
     assert config.character("hero").rig == "giant"
     assert config.sessions[0].rate_hz == 60.0
@@ -107,6 +128,31 @@ def test_a_rig_is_looked_for_beside_the_file(tmp_path: Path) -> None:
             "[performers.bob]\nease_s = -1",
             "performers.bob.ease_s: -1; allowed: a number from 0 to 10",
         ),
+        (
+            '[performers.bob]\nvmc = "39539"',
+            "performers.bob.vmc: '39539'; allowed: HOST:PORT (PORT * for any free one)",
+        ),
+        (
+            '[performers.bob]\nvmc = "::1:99999"',
+            "performers.bob.vmc: '::1:99999'; allowed: HOST:PORT (PORT * for any free one)",
+        ),
+        (
+            '[performers.bob]\nvmc = "a:1"\nosc = "a:2"',
+            "performers.bob: has both vmc and osc; a performer speaks one",
+        ),
+        (
+            '[characters.a.vmc]\nto = "h:1"',
+            "characters.a.vmc: is one table; write [[characters.a.vmc]], with two brackets",
+        ),
+        (
+            '[[characters.a.vmc]]\nto = "h:*"',
+            "characters.a.vmc[0].to: 'h:*'; allowed: HOST:PORT",
+        ),
+        (
+            '[[characters.a.vmc]]\nto = "h:1"\nraw = 1',
+            "characters.a.vmc[0].raw: 1; allowed: true or false",
+        ),
+        ("[[characters.a.osc]]", "characters.a.osc[0].to: is missing; allowed: text"),
         ('[characters."a/b"]', "characters.a/b: name 'a/b' has a '/'; none is allowed"),
         ("[characters.a]\nrig = 3", "characters.a.rig: 3; allowed: text"),
         ('[[session]]\ncharacter = "a"', "session[0].performer: is missing; allowed: text"),

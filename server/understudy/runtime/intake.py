@@ -83,19 +83,7 @@ class Intake:
         except ProtocolError as error:
             performer.refused[error.reason] += 1
             return
-        performer.heard_ns = arrival_ns
-        mailbox = performer.mailbox
-        if mailbox is not None:
-            mailbox.push(pose)
-        ingested = now_ns()
-        if pose.restarted:
-            for session in performer.sessions:
-                session.publish_event("restarted", f"performer {performer.name!r} restarted")
-        for session in performer.live:
-            session.advance(pose, stream.skeleton_id, arrival_ns, decoded, ingested)
-        for session in performer.live:
-            if session.watched:
-                session.show_goals()
+        performer.drive(pose, arrival_ns, decoded)
         if performer.watched:
             self._send(performer.shown_frame_topic, body)
 

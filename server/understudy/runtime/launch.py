@@ -10,9 +10,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FrameType
-from typing import Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from understudy.config import Config
+
+if TYPE_CHECKING:  # its import loads compiled code
+    from understudy.runtime.server import Endpoints
 
 # Loading compiled kernels takes less than this; a first start compiles them.
 _PATIENCE_S: Final = 3.0
@@ -60,11 +63,16 @@ def run(
     return 0
 
 
-def _ready_line(endpoints: object, config: Config, as_json: bool) -> str:
+def _ready_line(endpoints: Endpoints, config: Config, as_json: bool) -> str:
     addresses = {key: str(getattr(endpoints, key)) for key in ("input", "output", "control")}
     if as_json:
-        return json.dumps({"ready": True, **addresses})
+        udp = {"udp": endpoints.udp, "requests": endpoints.requests}
+        return json.dumps({"ready": True, **addresses, **udp})
     pairs = ", ".join(f"{s.performer} -> {s.character}" for s in config.sessions)
+    for name, address in endpoints.udp.items():
+        addresses[name] = f"udp {address}"
+    for name, address in endpoints.requests.items():
+        addresses[f"requests for {name}"] = f"udp {address}"
     places = ", ".join(f"{key} {address}" for key, address in addresses.items())
     return f"ready: {pairs}; {places}"
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
 from understudy.config import PerformerConfig
-from understudy.ingest import PerformerStream
+from understudy.ingest import PerformerStream, SourcePose
+from understudy.ingest.vmc_source import VMC_HUMANOID
 from understudy.runtime.mailbox import Mailbox
 from understudy.runtime.session import Session
+from understudy.runtime.timing import now_ns
 from understudy_protocol.inspection import inspection_topic
 
 MAX_PERFORMERS: Final = 64
@@ -19,7 +22,8 @@ class Performer:
 
     `live` are the sessions solved with each frame; `clocked` those that sample `mailbox`. Both are
     replaced as a whole, never changed, so that the receiving thread needs no lock to read them.
-    `watched` says that somebody wants to see its frames.
+    `watched` says that somebody wants to see its frames. `humanoid` (role -> joint name) is known
+    of performers whose protocol names the joints.
     """
 
     def __init__(self, config: PerformerConfig) -> None:
@@ -31,6 +35,7 @@ class Performer:
         self.refused: Counter[str] = Counter()
         self.heard_ns: int | None = None
         self.watched = False
+        self.humanoid: Mapping[str, str] = VMC_HUMANOID if config.vmc else {}
         self.shown_skeleton_topic = inspection_topic(config.name, "skeleton")
         self.shown_frame_topic = inspection_topic(config.name, "frame")
 
@@ -49,6 +54,26 @@ class Performer:
         self.live = tuple(s for s in sessions if s.config.rate_hz is None)
         self.clocked = tuple(s for s in sessions if s.config.rate_hz is not None)
         self.renew_mailbox()
+
+    def drive(self, pose: SourcePose, arrival_ns: int, decoded_ns: int) -> None:
+        """Take an accepted pose to every character; to be called by the thread that received it.
+
+        `arrival_ns` and `decoded_ns` are moments on the performance counter.
+        """
+        self.heard_ns = arrival_ns
+        mailbox = self.mailbox
+        if mailbox is not None:
+            mailbox.push(pose)
+        ingested = now_ns()
+        if pose.restarted:
+            for session in self.sessions:
+                session.publish_event("restarted", f"performer {self.name!r} restarted")
+        live = self.live
+        for session in live:
+            session.advance(pose, self.stream.skeleton_id, arrival_ns, decoded_ns, ingested)
+        for session in live:
+            if session.watched:
+                session.show_goals()
 
     def renew_mailbox(self) -> None:
         """Make room for poses of the current skeleton, if anyone samples them."""

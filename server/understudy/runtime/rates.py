@@ -11,7 +11,7 @@ from understudy.runtime.show import Show
 _log = logging.getLogger(__name__)
 
 # Counted, but nothing to complain about.
-_HARMLESS = ("accepted", "skeleton-changes", "no-skeleton")
+_HARMLESS = ("accepted", "skeleton-changes", "no-skeleton", "no-body")
 
 
 class Rates:

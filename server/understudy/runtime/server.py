@@ -7,24 +7,31 @@ import gc
 import logging
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Final, Self
 
 import zmq
 
-from understudy.config import Config
+from understudy.config import Config, ConfigError
 from understudy.errors import UnderstudyError
+from understudy.ingest.plain_source import PlainSource
+from understudy.ingest.vmc_source import VmcSource
 from understudy.runtime.control import answer, keep_house, loop_factory
+from understudy.runtime.datagram_intake import DatagramIntake
 from understudy.runtime.intake import Intake
 from understudy.runtime.operations import Operations
+from understudy.runtime.performer import MAX_PERFORMERS
 from understudy.runtime.rates import Rates
 from understudy.runtime.rehearsal import prepare_character
 from understudy.runtime.show import Show
 from understudy.runtime.timing import now_ns
-from understudy.transport import ControlSocket, FrameInput, PoseOutput
+from understudy.runtime.udp_ports import UdpPorts
+from understudy.runtime.vmc_requests import VmcRequests
+from understudy.transport import ControlSocket, FrameInput, PoseOutput, RequestPort, UdpInput
 from understudy_protocol.limits import MAX_MESSAGE_BYTES
 
 _log = logging.getLogger(__name__)
@@ -38,11 +45,17 @@ _START_TIMEOUT_S: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """Where the server is bound, real port numbers included."""
+    """Where the server is bound, real port numbers included.
+
+    `udp` has HOST:PORT of every performer who speaks VMC or plain OSC, `requests` of every
+    character whose VMC receivers may ask for something, both by name.
+    """
 
     input: str
     output: str
     control: str
+    udp: dict[str, str] = field(default_factory=dict)
+    requests: dict[str, str] = field(default_factory=dict)
 
 
 class Server:
@@ -62,6 +75,7 @@ class Server:
         self._control_error: BaseException | None = None
         self._output: PoseOutput | None = None
         self._input: FrameInput | None = None
+        self._ports: UdpPorts | None = None
         self._switch_interval_s = sys.getswitchinterval()
         self._endpoints: Endpoints | None = None
         self._show: Show | None = None
@@ -114,6 +128,8 @@ class Server:
             self._show = None
         if self._input is not None:
             self._input.close()
+        if self._ports is not None:
+            self._ports.close()
         if self._output is not None:
             self._output.close()
         self._context.term()
@@ -124,6 +140,7 @@ class Server:
     def _start(self) -> None:
         config = self._config
         characters = [prepare_character(config, i) for i in range(len(config.sessions))]
+        ports = self._ports = UdpPorts(config)
         output = self._output = PoseOutput(self._context, config.server.output)
         show = self._show = Show(config, output)
         show.start()
@@ -137,29 +154,58 @@ class Server:
         source = self._input = FrameInput(
             self._context, config.server.input, MAX_MESSAGE_BYTES, _RECEIVE_TIMEOUT_MS
         )
-        control = self._start_control(intake, show, output, source.endpoint)
-        self._endpoints = Endpoints(source.endpoint, output.endpoint, control)
-        self._spawn("frames", lambda: self._receive(source, intake))
+        control, requests = self._start_control(intake, show, output, source.endpoint)
+        self._endpoints = Endpoints(
+            source.endpoint,
+            output.endpoint,
+            control,
+            {name: str(udp.bound) for name, udp in ports.inputs.items()},
+            requests,
+        )
 
-    def _receive(self, source: FrameInput, intake: Intake) -> None:
+        def receive() -> None:
+            arrival = source.receive()
+            if arrival is not None:
+                intake.handle(arrival)
+
+        self._spawn("frames", lambda: self._receive(receive, intake.refused))
+        for name, udp in ports.inputs.items():
+            self._spawn_datagrams(name, udp, show, output)
+
+    def _spawn_datagrams(self, name: str, udp: UdpInput, show: Show, output: PoseOutput) -> None:
+        """A receiving thread for a performer who sends datagrams."""
+        performer = show.find_performer(name)
+        if performer is None:
+            raise ConfigError(f"performers.{name}", f"one too many; allowed: {MAX_PERFORMERS}")
+        stream = performer.stream
+        intake = DatagramIntake(
+            performer,
+            VmcSource(stream) if performer.config.vmc is not None else PlainSource(stream),
+            udp,
+            show.order_pipelines,
+            output.send,
+        )
+        self._spawn(f"frames {name}", lambda: self._receive(intake.receive, performer.refused))
+
+    def _receive(self, receive: Callable[[], None], refused: Counter[str]) -> None:
         complained_ns = 0
         while not self._stopping.is_set():
-            arrival = source.receive()
-            if arrival is None:
-                continue
             try:
-                intake.handle(arrival)
+                receive()
             except Exception:
                 # A fault of ours must not end the show; it is told once a second.
-                intake.refused["internal"] += 1
+                refused["internal"] += 1
                 if now_ns() - complained_ns > 1_000_000_000:
                     complained_ns = now_ns()
                     _log.exception("a frame could not be handled")
 
-    def _start_control(self, intake: Intake, show: Show, output: PoseOutput, uplink: str) -> str:
-        """Run the control loop in a thread; its endpoint."""
+    def _start_control(
+        self, intake: Intake, show: Show, output: PoseOutput, uplink: str
+    ) -> tuple[str, dict[str, str]]:
+        """Run the control loop in a thread; its endpoint, and where VMC receivers may ask."""
         ready = threading.Event()
         endpoint = ""
+        requests: dict[str, str] = {}
 
         async def serve() -> None:
             nonlocal endpoint
@@ -167,6 +213,8 @@ class Server:
             rates = Rates(show, intake)
             addresses = {"uplink": uplink, "downlink": output.endpoint}
             operations = Operations(self._config, show, intake, rates, addresses)
+            ports = await _open_request_ports(self._config, show)
+            requests.update({name: str(port.bound) for name, port in ports.items()})
             self._loop_stop = asyncio.Event()
             self._loop = asyncio.get_running_loop()
             endpoint = socket.endpoint
@@ -182,6 +230,8 @@ class Server:
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
+                for port in ports.values():
+                    port.close()
                 socket.close()
 
         def run() -> None:
@@ -197,9 +247,26 @@ class Server:
         ready.wait(_START_TIMEOUT_S)
         if self._control_error is not None:
             raise self._control_error
-        return endpoint
+        return endpoint, requests
 
     def _spawn(self, name: str, work: Callable[[], None]) -> None:
         thread = threading.Thread(target=work, name=name, daemon=True)
         self._threads.append(thread)
         thread.start()
+
+
+async def _open_request_ports(config: Config, show: Show) -> dict[str, RequestPort]:
+    """Listen for the requests of VMC receivers, for every character the show file says so."""
+    ports: dict[str, RequestPort] = {}
+    for character in config.characters:
+        address = character.vmc_requests
+        if address is None:
+            continue
+        take = VmcRequests(show, character.name).take
+        try:
+            ports[character.name] = await RequestPort.open(address.host, address.port, take)
+        except UnderstudyError as error:
+            for port in ports.values():
+                port.close()
+            raise ConfigError(f"characters.{character.name}.vmc_requests", str(error)) from None
+    return ports

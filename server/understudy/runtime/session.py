@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -13,12 +13,14 @@ from understudy.config import PerformerConfig, SessionConfig
 from understudy.ingest import SourcePose
 from understudy.runtime.character import Character
 from understudy.runtime.pipeline import Pipeline, reset_pipeline
+from understudy.runtime.sinks import PoseSink
 from understudy.runtime.timing import StageTimes, now_ns, wall_ns
 from understudy.solvers.base import ParameterValue
 from understudy.transport import PoseOutput
 from understudy_protocol import status
 from understudy_protocol.inspection import GoalsMessage, encode_goals
 from understudy_protocol.messages import GoalMessage
+from understudy_protocol.osc.vmc_events import SetPeriod
 from understudy_protocol.wire import pack
 
 
@@ -35,6 +37,7 @@ class Session:
         performer: PerformerConfig,
         character: Character,
         output: PoseOutput,
+        sinks: Sequence[PoseSink] = (),
     ) -> None:
         self.config = config
         self.character = character
@@ -45,6 +48,7 @@ class Session:
         self.ease_s = performer.ease_s
         self._stale_after_ns = int(performer.stale_after_s * 1e9)
         self._output = output
+        self._sinks = tuple(sinks)
         self._lock = threading.Lock()
         self._pipeline: Pipeline | None = None
         self._seq = 0
@@ -151,6 +155,8 @@ class Session:
             body = self._encode(pipeline.pose, flags, checked)
             encoded = now_ns()
             self._output.send(self.character.pose_topic, body)
+            for sink in self._sinks:
+                sink.send(pipeline.pose, flags, checked)
             self.times.record(
                 arrival, decoded, ingested, started, aligned, solved, checked, encoded, now_ns()
             )
@@ -190,6 +196,8 @@ class Session:
             self._output.send(
                 self.character.pose_topic, self._encode(self._pipeline.pose, status.STALE, at_ns)
             )
+            for sink in self._sinks:
+                sink.send(self._pipeline.pose, status.STALE, at_ns)
         if began:
             self.counts["stale"] += 1
             self.publish_event("stale", f"performer {self.config.performer!r} is silent")
@@ -227,9 +235,24 @@ class Session:
             if refused is not None:
                 self.counts[refused] += 1
 
+    def pass_on(self, messages: Sequence[bytes]) -> None:
+        """Send whole messages along with the next pose, wherever they are understood."""
+        with self._lock:
+            for sink in self._sinks:
+                sink.pass_on(messages)
+
+    def set_period(self, period: SetPeriod) -> None:
+        """Send some classes of messages every n-th pose only, wherever that is understood."""
+        with self._lock:
+            for sink in self._sinks:
+                sink.set_period(period)
+
     def close(self) -> None:
         """Publish nothing from here on but the news that it is over."""
         with self._lock:
+            if not self._closed:
+                for sink in self._sinks:
+                    sink.close()
             self._closed = True
         self.publish_event("closed", "the session ended")
 

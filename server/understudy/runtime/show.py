@@ -6,6 +6,7 @@ import logging
 import queue
 import threading
 
+from understudy.align import find_roles
 from understudy.config import Config, ConfigError, SessionConfig
 from understudy.errors import UnderstudyError
 from understudy.kinematics import Skeleton
@@ -14,6 +15,7 @@ from understudy.runtime.clock import OutputClock
 from understudy.runtime.performer import MAX_PERFORMERS, Performer
 from understudy.runtime.pipeline import build_pipeline
 from understudy.runtime.session import Session
+from understudy.runtime.sinks import open_sinks
 from understudy.transport import PoseOutput
 
 _log = logging.getLogger(__name__)
@@ -76,12 +78,13 @@ class Show:
             raise ConfigError(
                 "session.performer", f"{config.performer!r}; allowed: {MAX_PERFORMERS} performers"
             )
-        session = Session(config, performer.config, character, self._output)
         with self._lock:
             if character.name in self.sessions:
                 raise ConfigError(
                     "session.character", f"{character.name!r} is driven already; close it first"
                 )
+            sinks = open_sinks(self._config.character(character.name), character)
+            session = Session(config, performer.config, character, self._output, sinks)
             self.sessions = {**self.sessions, character.name: session}
             performer.set_sessions((*performer.sessions, session))
             if config.rate_hz is not None:
@@ -144,7 +147,7 @@ class Show:
                 if source is None or session.fits(source_id):
                     continue
                 try:
-                    self._equip(session, source, source_id)
+                    self._equip(session, performer, source, source_id)
                 except UnderstudyError as error:
                     session.refuse(str(error))
                     _log.warning("%r cannot drive %r: %s", performer.name, session.name, error)
@@ -152,8 +155,11 @@ class Show:
                     session.refuse("the bodies could not be aligned; see the server's log")
                     _log.exception("%r cannot drive %r", performer.name, session.name)
 
-    def _equip(self, session: Session, source: Skeleton, source_id: int) -> None:
+    def _equip(
+        self, session: Session, performer: Performer, source: Skeleton, source_id: int
+    ) -> None:
         config = session.config
+        named = {role: joint for role, joint in performer.humanoid.items() if joint in source}
         session.adopt(
             build_pipeline(
                 source,
@@ -162,6 +168,7 @@ class Show:
                 config.solver,
                 config.parameters,
                 session.ease_s,
+                source_roles=find_roles(source, humanoid=named),
                 character_roles=session.character.roles,
                 floor_m=session.character.body.floor_m,
             )

@@ -35,6 +35,11 @@ def wall_ns(counter_ns: int) -> int:
     return counter_ns + _EPOCH_NS
 
 
+def counter_ns(wall_ns: int) -> int:
+    """The reading of `now_ns` at a moment on the server's clock."""
+    return wall_ns - _EPOCH_NS
+
+
 class StageTimes:
     """The moments of the last `capacity` frames, in one block of memory."""
 

@@ -1,0 +1,32 @@
+"""What the VMC receivers of a character may ask for, on the port VMC calls the Performer's."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from understudy.runtime.show import Show
+from understudy_protocol.osc import decode_vmc
+from understudy_protocol.osc.vmc_events import PassedOn, SetPeriod
+
+
+class VmcRequests:
+    """Carries out the requests about one character; whatever else comes is left alone."""
+
+    def __init__(self, show: Show, character: str) -> None:
+        self.refused: Counter[str] = Counter()
+        self._show = show
+        self._character = character
+
+    def take(self, data: bytes) -> None:
+        """Do what a datagram asks for."""
+        datagram = decode_vmc(data)
+        for error in datagram.refused:
+            self.refused[error.reason] += 1
+        session = self._show.find_session(self._character)
+        if session is None:
+            return
+        for event in datagram.events:
+            if isinstance(event, SetPeriod):
+                session.set_period(event)
+            elif isinstance(event, PassedOn):
+                session.pass_on([event.raw])
