@@ -63,26 +63,34 @@ def soak_pipeline(
     with zmq.Context[zmq.Socket[bytes]]() as context:
         output = PoseOutput(context, "inproc://soak")
         intake = _intake(solver, output, motion)
-        resident: list[int] = []
-        p50_us: list[float] = []
-        taken = np.zeros(max(1, frames // _STEPS), np.int64)
+        step = max(1, (frames - settled) // _STEPS)
+        # Readings go into arrays made beforehand: a list of them would count as allocated blocks.
+        readings = max(0, -(-(frames - settled) // step))
+        resident = np.zeros(1 + readings, np.int64)
+        p50_us = np.zeros(readings)
+        taken = np.zeros(step, np.int64)
         began = time.perf_counter()
         seq = _handle(intake, motion, 0, min(settled, frames), taken, meter)
         gc.collect()
         blocks = sys.getallocatedblocks()
-        resident.append(own.memory_info().rss)
-        while seq < frames:
-            step = min(len(taken), frames - seq)
-            seq = _handle(intake, motion, seq, step, taken, meter)
-            p50_us.append(float(np.median(taken[:step])) * 1e-3)
-            resident.append(own.memory_info().rss)
+        resident[0] = own.memory_info().rss
+        for reading in range(readings):
+            sent = min(step, frames - seq)
+            seq = _handle(intake, motion, seq, sent, taken, meter)
+            p50_us[reading] = np.median(taken[:sent]) * 1e-3
+            resident[reading + 1] = own.memory_info().rss
         seconds = time.perf_counter() - began
         gc.collect()
         kept = sys.getallocatedblocks() - blocks
         output.close()
     counted = max(1, frames - settled)
     return Soaked(
-        frames, frames / seconds, tuple(resident), tuple(p50_us), max(0.0, kept / counted), 0
+        frames,
+        frames / seconds,
+        tuple(resident.tolist()),
+        tuple(p50_us.tolist()) or (0.0,),
+        max(0.0, kept / counted),
+        0,
     )
 
 
