@@ -29,7 +29,7 @@ clean: ## Remove the environment and caches.
 # The install is repeated only when what it installs has changed.
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
-	  echo "understudy needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1 || echo missing)." \
+	  echo "understudy needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>/dev/null || echo missing)." \
 	    "Give another: make PYTHON=python3.12" >&2; exit 1; }
 	@echo "installing into $(VENV), once"
 	$(PYTHON) -m venv $(VENV)
