@@ -88,6 +88,15 @@ class Targets:
         targets.rotations_xyzw[:] = rest.rotations_xyzw
         return targets
 
+    def copy(self) -> Targets:
+        """The same goals in arrays of their own."""
+        other = Targets(len(self.rotations_xyzw), len(self.goals), len(self.contacts))
+        other.head[:] = self.head
+        other.goals[:] = self.goals
+        other.rotations_xyzw[:] = self.rotations_xyzw
+        other.contacts[:] = self.contacts
+        return other
+
     @property
     def base(self) -> int:
         """The effector held to its goal by moving the whole body, or NO_BASE."""

@@ -17,7 +17,7 @@ from understudy.solvers.filter import COMMON_PARAMETERS, Filter
 from understudy.solvers.parameters import Parameter
 
 PARAMETERS: Final = (
-    Parameter("alpha", 0.99, 0.0, 1.0, "0: copy the performer's angles; 1: meet the goals only"),
+    Parameter("alpha", 0.999, 0.0, 1.0, "0: copy the performer's angles; 1: meet the goals only"),
     Parameter("c", 0.0, 0.0, 1e4, "radians that weigh as much as 1 m; 0: 5 a body's link length"),
     Parameter("velocity", 1.0, 0.0, 1e3, "weight of the angles' velocities, in frames of 1/30 s"),
     Parameter("acceleration", 1.0, 0.0, 1e3, "weight of their accelerations, likewise"),
