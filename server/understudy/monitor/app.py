@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from understudy.monitor.recorder import Recorder
 from understudy.monitor.security import PrivateServer
 from understudy.monitor.stage import Stage
 from understudy_protocol import DEFAULT_CONTROL, DEFAULT_DOWNLINK
+
+_log = logging.getLogger(__name__)
 
 DEFAULT_HOST: Final = "127.0.0.1"
 DEFAULT_PORT: Final = 8080
@@ -94,16 +97,22 @@ class Monitor:
     def _draw(self) -> None:
         tick = 0
         last = due = time.monotonic()
+        complained = -1.0
         while not self._stopping.is_set():
             now = time.monotonic()
+            period = _IDLE_S
             if self.page.get_clients():
-                self.stage.draw(self.feed.bodies(), now - last, tick % _TRACE_EVERY == 0)
-                if tick % _PANEL_EVERY == 0:
-                    self.panel.refresh()
                 period = _DRAW_S
                 tick += 1
-            else:
-                period = _IDLE_S
+                try:
+                    self.stage.draw(self.feed.bodies(), now - last, tick % _TRACE_EVERY == 0)
+                    if tick % _PANEL_EVERY == 1:
+                        self.panel.refresh()
+                except Exception:
+                    # A fault of ours must not end the page; it is told at most once a second.
+                    if now - complained > 1.0:
+                        complained = now
+                        _log.exception("the page could not be drawn")
             last = now
             due = max(due + period, time.monotonic())
             self._stopping.wait(due - time.monotonic())

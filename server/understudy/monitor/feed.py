@@ -34,7 +34,7 @@ class BodyView(NamedTuple):
     message: SkeletonMessage
     skeleton: Skeleton
     pose: FrameMessage | PoseMessage
-    goals: GoalsMessage | None
+    goals: GoalsMessage | None  # of this very pose
     heard_s: float
     rate_hz: float
 
@@ -57,8 +57,16 @@ class _Track:
         self.skeleton = skeleton_from_message(message)
         self.pose: FrameMessage | PoseMessage | None = None
         self.goals: GoalsMessage | None = None
+        self.aimed: PoseMessage | None = None  # the newest pose whose goals have come
         self.heard_s = 0.0
         self.rate = Rate()
+
+    def newest(self) -> tuple[FrameMessage | PoseMessage | None, GoalsMessage | None]:
+        """A pose with its own goals: of a fast hand, those of the next frame would be far off."""
+        aimed = self.aimed
+        if aimed is not None and self.pose is not None and 0 <= self.pose.seq - aimed.seq <= 2:
+            return aimed, self.goals
+        return self.pose, None
 
 
 class Feed:
@@ -89,21 +97,19 @@ class Feed:
         """Every body that has a pose: performers first, each kind by name."""
         now_s = time.monotonic()
         with self._lock:
-            return tuple(
-                BodyView(
-                    key,
-                    track.message,
-                    track.skeleton,
-                    track.pose,
-                    track.goals,
-                    track.heard_s,
-                    track.rate.now(now_s),
-                )
-                for key, track in sorted(
-                    self._tracks.items(), key=lambda item: (not item[0].of_performer, item[0].name)
-                )
-                if track.pose is not None
-            )
+            views = []
+            for key, track in sorted(
+                self._tracks.items(), key=lambda item: (not item[0].of_performer, item[0].name)
+            ):
+                pose, goals = track.newest()
+                if pose is not None:
+                    rate_hz = track.rate.now(now_s)
+                    views.append(
+                        BodyView(
+                            key, track.message, track.skeleton, pose, goals, track.heard_s, rate_hz
+                        )
+                    )
+            return tuple(views)
 
     def latency(self) -> LatencyView:
         """How long poses take, now and over the last minutes."""
@@ -142,7 +148,9 @@ class Feed:
         elif isinstance(message, GoalsMessage):
             track = self._tracks.get(key)
             if track is not None and track.message.id == message.skeleton_id:
-                track.goals = message
+                with self._lock:
+                    if isinstance(track.pose, PoseMessage) and track.pose.seq == message.seq:
+                        track.goals, track.aimed = message, track.pose
         elif isinstance(message, EventMessage) and message.kind == "closed":
             with self._lock:
                 self._tracks.pop(key, None)

@@ -44,15 +44,17 @@ def situation(
     if refused:
         character, problem = refused[0]
         return Situation(f"{character} cannot be driven", problem, BAD)
-    wanted = _missing_performers(view)
-    if not bodies and wanted:
-        return Situation(
-            "Waiting for a performer",
-            f"The server is ready. {_sentence(wanted)} not sent anything yet.",
-            IDLE,
-            tuple(play_command(view, name) for name in wanted),
-        )
-    return _stream_situation(view, bodies, now_s)
+    if any(body.key.of_performer for body in bodies):
+        return _stream_situation(view, bodies, now_s)
+    wanted = sorted({str(s["performer"]) for s in view.sessions})
+    if not wanted:
+        return Situation("No session runs", "The server is up, but it drives no character.", IDLE)
+    return Situation(
+        "Waiting for a performer",
+        f"The server is ready. {_sentence(wanted)} not sent anything yet.",
+        IDLE,
+        tuple(play_command(view, name) for name in wanted),
+    )
 
 
 def _stream_situation(view: ServerView, bodies: Sequence[BodyView], now_s: float) -> Situation:
@@ -111,11 +113,6 @@ def play_command(view: ServerView, performer: str) -> str:
     uplink = "" if view.hello is None else f" --to {view.hello.get('uplink', '')}"
     name = performer if performer.isalnum() else f"'{performer}'"
     return f"understudy play walk --loop --name {name}{uplink}"
-
-
-def _missing_performers(view: ServerView) -> list[str]:
-    listed = [] if view.listed is None else view.listed["performers"]
-    return [str(p["name"]) for p in listed if p["state"] != "live"]
 
 
 def _has(body: BodyView, bit: int) -> bool:
