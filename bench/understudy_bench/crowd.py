@@ -42,16 +42,12 @@ class Trial:
     cpu_us: float
     sender_late_us: float
 
-    @property
-    def held(self) -> bool:
-        """Whether no deadline was missed."""
-        return self.late == 0.0
-
 
 class Crowd:
     """Performers that send the same motion to one process, and the answers to each of them.
 
-    `answers` names, for each performer, the topics on which its answers come.
+    `answers` names, for each performer, the topics on which its answers come; frames are numbered
+    from `first_seq`, so that one process can be asked again.
     """
 
     def __init__(
@@ -61,11 +57,13 @@ class Crowd:
         motions: Sequence[EndlessMotion],
         answers: Sequence[Sequence[bytes]],
         seq_field: str,
+        first_seq: int = 0,
     ) -> None:
         self._what = what
         self._process = process
         self._motions = motions
         self._seq_field = seq_field
+        self._first_seq = self.next_seq = first_seq
         self._rows = {topic: row for row, topic in enumerate(t for ts in answers for t in ts)}
         self._performer_of = [i for i, topics in enumerate(answers) for _ in topics]
         self._received = np.zeros((0, 0), np.int64)
@@ -94,11 +92,12 @@ class Crowd:
             for motion in self._motions:
                 up.send_multipart(motion.announcement)
             with no_collections():
-                first = self._warm_up(up, warm)
+                self._warm_up(up, warm)
+                measured = self.next_seq - self._first_seq
                 cpu_before = self._process.cpu_s()
-                due, sent = self._send(up, first, frames)
+                due, sent = self._send(up, frames)
                 cpu_s = self._process.cpu_s() - cpu_before
-                self._drain(first, frames)
+                self._drain(slice(measured, measured + frames))
         finally:
             stop.set()
             if reader.is_alive():
@@ -106,24 +105,20 @@ class Crowd:
             up.close()
             down.close()
             context.term()
-        return self._trial(first, frames, due, sent, cpu_s)
+        return self._trial(self._received[:, measured : measured + frames], due, sent, cpu_s)
 
-    def _warm_up(self, up: zmq.Socket[bytes], frames: int) -> int:
-        """Send until everyone was answered; the number of the next frame."""
+    def _warm_up(self, up: zmq.Socket[bytes], frames: int) -> None:
+        """Send until everyone was answered."""
         deadline = time.monotonic() + _PATIENCE_S
-        seq = 0
         step = frames // 4
+        last = self._first_seq + 4 * frames
         while len(self._heard) < len(self._rows):
-            if time.monotonic() > deadline or seq + step > 4 * frames:
+            if time.monotonic() > deadline or self.next_seq + step > last:
                 missing = len(self._rows) - len(self._heard)
                 raise BenchError(f"{missing} of {len(self._rows)} characters were never answered")
-            self._send(up, seq, step)
-            seq += step
-        return seq
+            self._send(up, step)
 
-    def _send(
-        self, up: zmq.Socket[bytes], first: int, frames: int
-    ) -> tuple[Nanoseconds, Nanoseconds]:
+    def _send(self, up: zmq.Socket[bytes], frames: int) -> tuple[Nanoseconds, Nanoseconds]:
         """Send frames at their times, performers spread over the period; due and sent (ns)."""
         count = len(self._motions)
         due = np.zeros((count, frames), np.int64)
@@ -132,7 +127,8 @@ class Crowd:
         wall = wall_clock_ns() - now_ns()
         for offset in range(frames):
             frame_ns = start + int(offset * _PERIOD_NS)
-            body = self._motions[0].body(first + offset, frame_ns + wall)
+            body = self._motions[0].body(self.next_seq, frame_ns + wall)
+            self.next_seq += 1
             for i, motion in enumerate(self._motions):
                 due_ns = frame_ns + int(i / count * _PERIOD_NS)
                 sleep_until(due_ns)
@@ -152,20 +148,21 @@ class Crowd:
             if row is None:
                 continue
             seq = Fields.read("answer", parts[1]).integer(self._seq_field, 0, 1 << 62)
-            if seq < self._received.shape[1] and self._received[row, seq] == 0:
-                self._received[row, seq] = at_ns
+            column = seq - self._first_seq
+            if not 0 <= column < self._received.shape[1]:
+                continue
+            if self._received[row, column] == 0:
+                self._received[row, column] = at_ns
             self._heard.add(row)
 
-    def _drain(self, first: int, frames: int) -> None:
+    def _drain(self, columns: slice) -> None:
         deadline = time.monotonic() + _DRAIN_S
-        wanted = slice(first, first + frames)
-        while not self._received[:, wanted].all() and time.monotonic() < deadline:
+        while not self._received[:, columns].all() and time.monotonic() < deadline:
             time.sleep(0.01)
 
     def _trial(
-        self, first: int, frames: int, due: Nanoseconds, sent: Nanoseconds, cpu_s: float
+        self, received: Nanoseconds, due: Nanoseconds, sent: Nanoseconds, cpu_s: float
     ) -> Trial:
-        received = self._received[:, first : first + frames]
         waited = received - due[self._performer_of]
         answered = received != 0
         in_time = answered & (waited <= _PERIOD_NS)

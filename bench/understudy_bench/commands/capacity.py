@@ -18,6 +18,7 @@ from understudy_bench.machine import CpuUse, describe_machine, load_since
 from understudy_bench.motion import EndlessMotion
 from understudy_bench.processes import SERVE, Process, ServerProcess, echo_process
 from understudy_bench.report import Report, Table, metered
+from understudy_client import Control
 
 EXAMPLE = "example: understudy bench capacity --most 64"
 
@@ -27,6 +28,12 @@ RIG: Final = "short-legs"
 # As many performers as a server lets in; beyond that each drives more than one character.
 _MOST_PERFORMERS: Final = 64
 _TRIES: Final = 3
+# Beyond its capacity a process is late with most frames. A few in a hundred, in the best of
+# several tries, are the machine's own hiccups, and would end the search anywhere.
+_LATE_ALLOWED: Final = 0.01
+_PATIENCE_S: Final = 30.0
+# A show needs a session; nobody performs in this one.
+_IDLE: Final = {"performer": "nobody", "character": "idle", "rig": RIG, "solver": "copy"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +77,16 @@ def run_capacity(options: CapacityOptions) -> Report:
     """Bisect for the server and for the echo, taking turns."""
     before = CpuUse.now()
     trials: list[Trial] = []
-    steps = 2 * (options.most.bit_length() + 1)
-    with metered("capacity", steps) as meter:
+    with (
+        metered("capacity", 2 * (options.most.bit_length() + 1)) as meter,
+        ServerProcess([_IDLE], options.server_command) as server,
+        echo_process() as echo,
+    ):
+        for process in (server, echo):
+            _pin(process)
         searches = {
-            "server": _Search(options.most, lambda n: _server_trial(options, n)),
-            "echo": _Search(options.most, lambda n: _echo_trial(options, n)),
+            "server": _Search(options.most, _ServerTrials(options, server)),
+            "echo": _Search(options.most, lambda n: _echo_trial(options, echo, n)),
         }
         while any(not search.done for search in searches.values()):
             for search in searches.values():
@@ -108,7 +120,7 @@ def run_capacity(options: CapacityOptions) -> Report:
         ],
     )
     notes = (
-        f"held without a missed deadline in the best of {_TRIES} tries: server"
+        f"held, with at most {100 * _LATE_ALLOWED:g} % late in the best of {_TRIES} tries: server"
         f" {held['server']}, echo {held['echo']}",
         _pinning_note(),
     )
@@ -134,42 +146,64 @@ class _Search:
         number = self._next
         best = self._attempt(number)
         for _ in range(_TRIES - 1):
-            if best.held:
+            if best.late <= _LATE_ALLOWED:
                 break
             best = min(best, self._attempt(number), key=lambda trial: trial.late)
-        if best.held:
+        held = best.late <= _LATE_ALLOWED
+        if held:
             self.held = number
         else:
             self._above = number
-        doubled = 2 * number if best.held else self._above
+        doubled = 2 * number if held else self._above
         self._next = doubled if doubled < self._above else (self.held + self._above) // 2
         return best
 
 
-def _server_trial(options: CapacityOptions, characters: int) -> Trial:
-    performers = min(characters, _MOST_PERFORMERS)
-    driven: list[list[str]] = [[] for _ in range(performers)]
-    for i in range(characters):
-        driven[i % performers].append(f"character-{i}")
-    sessions = [
-        {"performer": f"performer-{i}", "character": name, "rig": RIG, "solver": options.solver}
-        for i, names in enumerate(driven)
-        for name in names
-    ]
-    answers = [[f"{name}/pose".encode() for name in names] for names in driven]
-    with ServerProcess(sessions, options.server_command) as server:
-        _pin(server)
-        crowd = Crowd("server", server, _motions(performers), answers, "source_seq")
-        return crowd.run(options.frames)
+class _ServerTrials:
+    """Opens sessions on a running server, lets their performers play, and closes them again."""
+
+    def __init__(self, options: CapacityOptions, server: ServerProcess) -> None:
+        self._options = options
+        self._server = server
+        self._next_seq = 0
+
+    def __call__(self, characters: int) -> Trial:
+        performers = min(characters, _MOST_PERFORMERS)
+        driven: list[list[str]] = [[] for _ in range(performers)]
+        for i in range(characters):
+            driven[i % performers].append(f"character-{i}")
+        with Control(self._server.endpoints["control"], timeout=_PATIENCE_S) as control:
+            for i, names in enumerate(driven):
+                for name in names:
+                    control.request(
+                        "open",
+                        performer=f"performer-{i}",
+                        character=name,
+                        rig=RIG,
+                        solver=self._options.solver,
+                    )
+            answers = [[f"{name}/pose".encode() for name in names] for names in driven]
+            crowd = Crowd(
+                "server",
+                self._server,
+                _motions(performers),
+                answers,
+                "source_seq",
+                self._next_seq,
+            )
+            try:
+                return crowd.run(self._options.frames)
+            finally:
+                self._next_seq = crowd.next_seq
+                for names in driven:
+                    for name in names:
+                        control.request("close", character=name)
 
 
-def _echo_trial(options: CapacityOptions, characters: int) -> Trial:
+def _echo_trial(options: CapacityOptions, echo: Process, characters: int) -> Trial:
     motions = _motions(characters)
-    with echo_process() as echo:
-        _pin(echo)
-        return Crowd(
-            "echo", echo, motions, [[motion.frame_topic] for motion in motions], "seq"
-        ).run(options.frames)
+    answers = [[motion.frame_topic] for motion in motions]
+    return Crowd("echo", echo, motions, answers, "seq").run(options.frames)
 
 
 def _motions(performers: int) -> list[EndlessMotion]:
