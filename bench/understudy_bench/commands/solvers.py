@@ -240,7 +240,7 @@ def _report(
 ) -> Report:
     clik = next((timing for timing in timings if timing.name == "clik"), None)
     results: dict[str, Json] = {
-        "clip": options.clip,
+        "clip": task.name,
         "rate_hz": RATE_HZ,
         "frames": task.frame_count,
         "degrees_of_freedom": task.degrees_of_freedom,
@@ -264,7 +264,7 @@ def _report(
         noise.sentence(),
     )
     meta = {**describe_machine(), **noise.meta()}
-    checks = [] if clik is None else _checks(options, timings, clik, noise)
+    checks = [] if clik is None else _checks(task.name, timings, clik, noise)
     return Report("solvers", meta, results, checks, (_table(task, timings, clik),), notes)
 
 
@@ -276,12 +276,10 @@ def _times(timing: Timing, clik: Timing) -> float:
     return min(timing.hot_p50_us) / min(clik.hot_p50_us)
 
 
-def _checks(
-    options: SolverOptions, timings: Sequence[Timing], clik: Timing, noise: Noise
-) -> list[Check]:
+def _checks(clip: str, timings: Sequence[Timing], clik: Timing, noise: Noise) -> list[Check]:
     checks = [
         judge_unless_noisy(
-            f"clik hot p50, joint limits on, {options.clip}",
+            f"clik hot p50, joint limits on, {clip}",
             min(clik.hot_p50_us),
             "us",
             "<=",
@@ -289,7 +287,7 @@ def _checks(
             noisy=noise.noisy,
         ),
         judge(
-            f"clik largest error at 30 Hz where no limit binds, {options.clip}",
+            f"clik largest error at 30 Hz where no limit binds, {clip}",
             clik.error_max_cm,
             "cm",
             "<=",
