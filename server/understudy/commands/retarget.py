@@ -23,6 +23,7 @@ from understudy.characters import (
 )
 from understudy.characters.clip import continuous
 from understudy.commands.arguments import add_json, add_output
+from understudy.commands.enhance import enhance_file
 from understudy.commands.terminal import progress
 from understudy.config import DEFAULT_SOLVER
 from understudy.kinematics import FloatArray, Skeleton
@@ -60,8 +61,18 @@ class Retargeted:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("clip", metavar="IN", help="a BVH file or a built-in clip")
+    purpose = parser.add_mutually_exclusive_group(required=True)
+    purpose.add_argument(
+        "--to", metavar="CHARACTER", help="a rig file, a BVH file or a built-in one"
+    )
+    purpose.add_argument(
+        "--enhance",
+        type=Path,
+        metavar="C3D",
+        help="correct the clip itself by the points of a C3D file measured beside it",
+    )
     parser.add_argument(
-        "--to", required=True, metavar="CHARACTER", help="a rig file, a BVH file or a built-in one"
+        "--markers", metavar="A,B,...", help="with --enhance: these points only (default all)"
     )
     add_output(parser)
     parser.add_argument(
@@ -73,6 +84,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Read, retarget, write, tell."""
     clip = load_clip(arguments.clip)
+    if arguments.enhance is not None:
+        return enhance_file(clip, arguments)
     character = load_character(arguments.to)
     result = retarget(clip, character, Path(arguments.to).stem, arguments.solver)
     write_bvh(arguments.output, result.clip)

@@ -8,8 +8,10 @@ from typing import Final
 import numpy as np
 
 from understudy.align import Aligner, MotionSample
+from understudy.align.enhancer import Enhancer
 from understudy.characters import Clip
 from understudy.conditioning import Bridged, TearBridge
+from understudy.kinematics import FloatArray
 from understudy.kinematics.tasks import Targets
 from understudy.solvers.base import Solution, Solver
 
@@ -29,10 +31,16 @@ def motion_sample(clip: Clip) -> MotionSample:
     )
 
 
-def perform(clip: Clip, aligner: Aligner, solver: Solver) -> Iterator[tuple[Targets, Solution]]:
+def perform(
+    clip: Clip,
+    aligner: Aligner | Enhancer,
+    solver: Solver,
+    points: FloatArray | None = None,
+) -> Iterator[tuple[Targets, Solution]]:
     """Targets and solution of every frame, valid until the next one is asked for.
 
     A T-pose that was put before the motion is no part of it: its frame shows the next one's pose.
+    `points` (T, k, 3) m are what an enhancer is given beside the frames.
     """
     bridge = TearBridge(clip.skeleton, aligner.loose_joints)
     dt = 1.0 / clip.rate_hz
@@ -43,6 +51,8 @@ def perform(clip: Clip, aligner: Aligner, solver: Solver) -> Iterator[tuple[Targ
         root[:] = clip.roots[max(frame, opening)]
         rotations[:] = clip.rotations_xyzw[max(frame, opening)]
         jumped = bridge.apply(root, rotations, dt) is Bridged.JUMPED
+        if isinstance(aligner, Enhancer) and points is not None:
+            aligner.measure(points[max(frame, opening)])
         targets = aligner.align(root, rotations, dt, frame == 0 or jumped)
         yield targets, solver.step(targets, dt)
 
