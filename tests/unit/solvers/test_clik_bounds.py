@@ -194,6 +194,21 @@ def test_effectors_of_one_chain_that_contradict_each_other_are_survived() -> Non
     assert angle_between(track.rotations_xyzw[-1], body.rest_pose().rotations_xyzw) < 1e-3
 
 
+def test_effectors_of_one_chain_that_contradict_each_other_come_to_rest() -> None:
+    body = chain(4)
+    effectors = [Effector("a", 3), Effector("b", 3), Effector("c", 2)]
+
+    def contradict(frame: int, targets: Targets) -> None:
+        targets.positions[0] += [0.5, 0.0, 0.0]
+        targets.positions[1] -= [0.5, 0.0, 0.0]
+        targets.positions[2] += [0.0, 0.0, 0.5]
+
+    track = drive(Clik(body, effectors), [body.rest_pose()] * 90, change=contradict)
+    assert track.largest_turn(60) < 1e-3
+    assert track.largest_shift(60) < 1e-3
+    assert np.max(track.residuals) < 2.0
+
+
 def test_two_goals_for_one_point_meet_in_the_middle() -> None:
     body = chain(4)
 

@@ -42,6 +42,7 @@ from understudy.solvers._kernels.frame_layout import (
     MAX_JOINT_STEP,
     NOW,
     POSE,
+    RESTRAINT,
     ROOT_MOBILITY,
     SAVED,
     SMALLEST,
@@ -52,7 +53,9 @@ from understudy.solvers._kernels.layout import (
     BASE,
     BLOCK_EFFECTOR,
     BLOCK_TURNS,
+    EXACT,
     GOAL,
+    JOINT,
     JUMP,
     STRENGTH,
     TURN,
@@ -75,6 +78,8 @@ PROBE = 2
 NEAR_M = 0.0002
 FAR_M = 0.003
 RESCUES = 6
+MOST_RESTRAINED = 0.95
+ROOT_SHARE = 0.5  # of it, for the root: a body far from its performer must come back
 
 
 @kernel("void(f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8, i8, f8[::1])")
@@ -185,6 +190,8 @@ def step(
     steps = 1 + int(min(farthest / params[MAX_GOAL_STEP], MAX_SUBSTEPS - 1.0))
     dt = params[DT] / steps
     eliminated = params[ELIMINATE] != 0.0 and head[BASE] >= 0.0
+    if eliminated and joints_i[effectors_i[int(head[BASE]), JOINT], EXACT] == int(head[BASE]):
+        eliminated = False  # its joint is turned to the goal already: the body is moved to it
     table = 1 + int(head[BASE]) if eliminated else 0
     chain = chains[table]
     moves = member[table]
@@ -221,6 +228,8 @@ def step(
         posture_gain = gain_over(params[K2] * gain * ramp(ease[k, 0], params), dt)
         if fresh:
             posture_gain = 1.0
+        root_gain = posture_gain * (1.0 - ROOT_SHARE * report[RESTRAINT])
+        posture_gain *= 1.0 - report[RESTRAINT]
         ease[k, 0] += dt
         if params[PAPER] == 0.0:
             carry_over(joints_i, joints_f, wanted, last, now, q)
@@ -306,7 +315,7 @@ def step(
             for r in range(3):
                 d[0, r] = 0.0
                 if not eliminated:
-                    d[0, r] = posture_gain * (now_root[r] - root[r]) + extra[0, r]
+                    d[0, r] = root_gain * (now_root[r] - root[r]) + extra[0, r]
             for i in range(m):
                 e[i] += dx[i]
             for j in range(n):
@@ -319,7 +328,7 @@ def step(
             for r in range(3):
                 d[0, r] = 0.0
                 if not eliminated:
-                    d[0, r] = posture_gain * (now_root[r] - root[r]) + extra[0, r]
+                    d[0, r] = root_gain * (now_root[r] - root[r]) + extra[0, r]
         if eliminated:
             for r in range(3):
                 d[1, r] = 0.0
@@ -377,6 +386,11 @@ def step(
             missing = 0.0
             for i in range(m):
                 missing = max(missing, abs(e[i]))
+            if c == 1 and not fresh:
+                # Goals that one correction did not reach are at odds with the imitation, or with
+                # each other: at full gain the two would shake the body between them.
+                restraint = MOST_RESTRAINED if missing > FAR_M else 0.0
+                report[RESTRAINT] += 0.5 * (restraint - report[RESTRAINT])
             if c >= corrections and (missing < NEAR_M or missing > 0.7 * before):
                 settled = True  # and `world`, `reached`, `e` are those of the pose
                 break

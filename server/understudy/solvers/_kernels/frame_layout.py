@@ -14,7 +14,7 @@ EASE_S: Final = 5  # seconds over which gains rise after a jump or for a new eff
 EASE_GAIN: Final = 6  # where they start
 COMMON: Final = 7
 
-# report (7,)
+# report (8,)
 WORST: Final = 0  # m, the largest distance of a goal from what was reached
 CLIPPED: Final = 1  # joints held back by a limit
 SMALLEST: Final = 2  # m^2, estimate of the smallest eigenvalue of J P J^T + N
@@ -22,7 +22,8 @@ FINITE: Final = 3  # 1 if the result is finite; 0: the last pose was kept
 LAST_BASE: Final = 4  # memory: the base of the last frame
 FRESH: Final = 5  # memory: after a reset, 1 starts at the first frame's posture, 2 from a pose
 LEVENBERG: Final = 6  # memory: how much shorter than Gauss and Newton's the last steps had to be
-REPORT: Final = 7
+RESTRAINT: Final = 7  # memory: 0 to 1, how much of the imitation is kept back for the goals' sake
+REPORT: Final = 8
 
 # poses (7, n, 4) and roots (7, 3)
 POSE: Final = 0  # the character's: the last frame's until this one's takes its place
