@@ -103,7 +103,8 @@ class SessionConfig:
 
     `rate_hz` None publishes one pose per frame; a number runs an output clock. `delay_s` is how far
     behind the newest frame the clock samples; None follows the performer's own rate. `profile` is a
-    file that says which joint of the performer is which, and how it was calibrated.
+    file that says which joint of the performer is which, and how it was calibrated. `enhance`
+    corrects the performer's angles by its measured points: the character is its own body.
     """
 
     performer: str
@@ -113,6 +114,7 @@ class SessionConfig:
     delay_s: float | None = None
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
     profile: str | None = None
+    enhance: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,7 @@ SESSION_KEYS: Final = (
     "delay_s",
     "parameters",
     "profile",
+    "enhance",
 )
 
 
@@ -243,6 +246,7 @@ def _session(table: _Table, folder: Path | None = None) -> SessionConfig:
         delay_s=table.optional_number("delay_s", 0.0, 1.0),
         parameters=table.parameters("parameters"),
         profile=_profile(table, folder),
+        enhance=table.flag("enhance", False),
     )
 
 

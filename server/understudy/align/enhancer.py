@@ -20,6 +20,24 @@ SOLVER_PARAMETERS: Final[Mapping[str, Mapping[str, float]]] = {"clik": {"correct
 EASE_S: Final = 0.25
 # A point this far from where the angles put it is somebody else's, m.
 FARTHEST_M: Final = 0.5
+# Offsets of one body agree to this, as numbers of 32 bits do, m.
+SAME_M: Final = 1e-4
+
+
+def check_same_body(source: Skeleton, character: Skeleton) -> None:
+    """MarkerError names the first joint in which two bodies differ."""
+    if source.names != character.names or not np.array_equal(source.parents, character.parents):
+        raise MarkerError(
+            f"the performer's body of {len(source)} joints is not the character's of"
+            f" {len(character)}; enhancement needs the same body on both sides"
+        )
+    apart = np.linalg.norm(source.offsets[1:] - character.offsets[1:], axis=-1)
+    if np.any(apart > SAME_M):
+        joint = 1 + int(apart.argmax())
+        raise MarkerError(
+            f"joint {source.names[joint]!r} of the performer is {1e3 * apart.max():.1f} mm from the"
+            " character's; enhancement needs the same body on both sides"
+        )
 
 
 class Enhancer:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy_protocol.limits import MAX_I64, MAX_U32, MAX_U64, MIN_I64
-from understudy_protocol.messages import FrameMessage
+from understudy_protocol.messages import Floats, FrameMessage
 from understudy_protocol.uplink import decode_frame
 from understudy_protocol.wire import unpack
 
@@ -19,12 +19,14 @@ class RawFrame:
 
     `numbers` (3 + 4 n,) holds the root, then the rotations row by row, if the frame has as many
     rotations as the body has joints; `rotation_count` and `point_count` are what it really has.
+    `points` (k, 3) m are the measured ones, None if it has none.
     """
 
     __slots__ = (
         "capture_ns",
         "numbers",
         "point_count",
+        "points",
         "rotation_count",
         "run",
         "seq",
@@ -38,6 +40,7 @@ class RawFrame:
         self.skeleton_id = 0
         self.rotation_count = joint_count
         self.point_count: int | None = None
+        self.points: Floats | None = None
         self.numbers: NDArray[np.float32] = np.zeros(3 + 4 * joint_count, np.float32)
 
 
@@ -75,6 +78,7 @@ class FrameReader:
             frame.skeleton_id = fields["skeleton"]
             frame.rotation_count = self._joint_count
             frame.point_count = None
+            frame.points = None
             return frame
         return self.copy(decode_frame(body))
 
@@ -87,6 +91,7 @@ class FrameReader:
         frame.skeleton_id = message.skeleton_id
         frame.rotation_count = len(message.rotations_xyzw)
         frame.point_count = None if message.points is None else len(message.points)
+        frame.points = message.points
         if frame.rotation_count == self._joint_count:
             frame.numbers[:3] = message.root
             frame.numbers[3:] = message.rotations_xyzw.reshape(-1)

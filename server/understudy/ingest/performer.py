@@ -14,6 +14,7 @@ from understudy.ingest.skeletons import skeleton_from_message
 from understudy.ingest.source import FrameRejected, SourcePose
 from understudy.kinematics import FloatArray, Skeleton
 from understudy_protocol.limits import FRAME_UNIT_TOLERANCE, MAX_MAGNITUDE
+from understudy_protocol.messages import Marker
 from understudy_protocol.skeletons import decode_skeleton
 
 # Nobody runs at 15 m/s, and trackers jitter by less than 0.3 m: a larger step is a teleport.
@@ -25,7 +26,8 @@ class PerformerStream:
     """Turns a performer's messages into `pose`, which is overwritten by every accepted frame.
 
     `counts` says how many frames were accepted, lost on the way, or rejected and why;
-    `announcement` is the body of the skeleton message in force, empty before there is one.
+    `announcement` is the body of the skeleton message in force, empty before there is one;
+    `markers` are the points it names.
     """
 
     def __init__(self, name: str) -> None:
@@ -36,7 +38,7 @@ class PerformerStream:
         self.counts: Counter[str] = Counter()
         self.announcement = b""
         self._reader = FrameReader(0)
-        self._marker_count = 0
+        self.markers: tuple[Marker, ...] = ()
         self._gate = SequenceGate()
         self._last_root: FloatArray = np.zeros(3)
         self._fresh = True
@@ -55,9 +57,9 @@ class PerformerStream:
         changed = self.skeleton is not None
         self.skeleton = skeleton
         self.skeleton_id = message.id
-        self.pose = SourcePose.allocate(len(skeleton))
+        self.pose = SourcePose.allocate(len(skeleton), len(message.markers))
         self._reader = FrameReader(len(skeleton))
-        self._marker_count = len(message.markers)
+        self.markers = message.markers
         self.announcement = body
         self._fresh = True
         if changed:
@@ -92,10 +94,10 @@ class PerformerStream:
                 "joint-count",
                 f"{frame.rotation_count} rotations; the skeleton has {len(skeleton)} joints",
             )
-        if frame.point_count is not None and frame.point_count != self._marker_count:
+        if frame.point_count is not None and frame.point_count != len(self.markers):
             raise FrameRejected(
                 "marker-count",
-                f"{frame.point_count} points; the skeleton has {self._marker_count} markers",
+                f"{frame.point_count} points; the skeleton has {len(self.markers)} markers",
             )
         self._gate.check(frame.run, frame.seq, arrival_ns)
         pose = self.pose
@@ -114,6 +116,7 @@ class PerformerStream:
             raise FrameRejected(
                 "not-unit", f"the rotation of {skeleton.names[joint]!r} is no unit quaternion"
             )
+        pose.points[:] = np.nan if frame.points is None else frame.points
         self._follow(frame, arrival_ns, moved)
 
     def _follow(self, frame: RawFrame, arrival_ns: int, moved_m: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,7 +25,8 @@ class SourcePose:
     `root` (3,) m and `rotations_xyzw` (n, 4), unit, full parent_from_joint; `dt` s since the last
     accepted frame by the performer's clock; `jump` when this frame does not continue the last one,
     `restarted` when that is because the performer began a new run.
-    `capture_ns` is on the performer's clock, `arrival_ns` on the server's.
+    `capture_ns` is on the performer's clock, `arrival_ns` on the server's. `points` (k, 3) m are
+    the measured markers, NaN where one was not seen.
     """
 
     root: FloatArray
@@ -36,8 +37,10 @@ class SourcePose:
     dt: float = 0.0
     jump: bool = True
     restarted: bool = False
+    points: FloatArray = field(default_factory=lambda: np.empty((0, 3)))
 
     @classmethod
-    def allocate(cls, joint_count: int) -> SourcePose:
-        """Buffers for a body of `joint_count` joints."""
-        return cls(np.zeros(3), np.zeros((joint_count, 4)))
+    def allocate(cls, joint_count: int, marker_count: int = 0) -> SourcePose:
+        """Buffers for a body of `joint_count` joints and `marker_count` markers."""
+        points = np.full((marker_count, 3), np.nan)
+        return cls(np.zeros(3), np.zeros((joint_count, 4)), points=points)

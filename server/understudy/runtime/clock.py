@@ -8,6 +8,7 @@ import time
 from typing import Final
 
 from understudy.ingest import SourcePose
+from understudy.runtime.mailbox import Mailbox
 from understudy.runtime.performer import Performer
 from understudy.runtime.session import Session
 from understudy.runtime.timing import now_ns, wall_ns
@@ -37,6 +38,7 @@ class OutputClock:
         self._delay = 0
         self._failed = False
         self._pose = SourcePose.allocate(0)
+        self._mailbox: Mailbox | None = None
         self._source_id = 0
         self._generation = -1
         self._stopping = threading.Event()
@@ -76,8 +78,9 @@ class OutputClock:
             return
         if self._session.hold_if_silent(at_ns, self._performer.heard_ns):
             return
-        if len(self._pose.rotations_xyzw) != mailbox.joint_count:
-            self._pose = SourcePose.allocate(mailbox.joint_count)
+        if mailbox is not self._mailbox:
+            self._mailbox = mailbox
+            self._pose = SourcePose.allocate(mailbox.joint_count, mailbox.marker_count)
         pose = self._pose
         server_ns = wall_ns(at_ns)
         sample = mailbox.sample(server_ns - self._delay_ns(), pose)

@@ -31,11 +31,12 @@ class Mailbox:
     arrival, so that jitter of the network does not become jitter of the motion.
     """
 
-    def __init__(self, skeleton_id: int, joint_count: int) -> None:
+    def __init__(self, skeleton_id: int, joint_count: int, marker_count: int = 0) -> None:
         self.skeleton_id = skeleton_id
         self.joint_count = joint_count
+        self.marker_count = marker_count
         self._lock = threading.Lock()
-        self._ring = [SourcePose.allocate(joint_count) for _ in range(CAPACITY)]
+        self._ring = [SourcePose.allocate(joint_count, marker_count) for _ in range(CAPACITY)]
         self._pushed = 0
         self._oldest = 0
         self._generation = 0
@@ -56,6 +57,7 @@ class Mailbox:
             slot = self._ring[self._pushed % CAPACITY]
             slot.root[:] = pose.root
             slot.rotations_xyzw[:] = pose.rotations_xyzw
+            slot.points[:] = pose.points
             slot.seq = pose.seq
             slot.capture_ns = pose.capture_ns
             slot.arrival_ns = pose.arrival_ns
@@ -90,6 +92,8 @@ class Mailbox:
                 out.root,
                 out.rotations_xyzw,
             )
+            # A point that is not seen on either side is not seen in between: NaN stays NaN.
+            out.points[:] = earlier.points + fraction * (later.points - earlier.points)
             out.seq = later.seq
             out.capture_ns = later.capture_ns
             out.arrival_ns = later.arrival_ns

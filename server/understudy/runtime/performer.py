@@ -81,4 +81,4 @@ class Performer:
         if skeleton is None or not self.clocked:
             self.mailbox = None
         elif self.mailbox is None or self.mailbox.skeleton_id != self.stream.skeleton_id:
-            self.mailbox = Mailbox(self.stream.skeleton_id, len(skeleton))
+            self.mailbox = Mailbox(self.stream.skeleton_id, len(skeleton), len(self.stream.markers))

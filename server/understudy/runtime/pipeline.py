@@ -6,13 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+import numpy as np
+
 from understudy.align import Aligner, RoleMap
+from understudy.align.enhancer import SOLVER_PARAMETERS, Enhancer, check_same_body
+from understudy.align.markers import AttachedPoint, MarkerError
 from understudy.conditioning import CharacterPose, TargetEase, TearBridge
 from understudy.kinematics import FloatArray, Pose, Skeleton
 from understudy.kinematics.tasks import Effector, Targets
 from understudy.runtime.goals import ClientGoals
 from understudy.solvers import create_solver
 from understudy.solvers.base import ParameterValue, Solver
+from understudy_protocol.limits import MAX_EFFECTORS
+from understudy_protocol.messages import Marker
 
 _WARM_STEPS: Final = 3
 
@@ -51,6 +57,7 @@ class Pipeline:
     ease: TargetEase
     goals: ClientGoals
     pose: CharacterPose
+    enhancer: Enhancer | None = None  # the aligner, where it takes measured points
     fresh: bool = True  # no frame has gone through yet
 
 
@@ -78,6 +85,49 @@ def build_pipeline(
         target_roles=character_roles,
         target_floor=floor_m,
     )
+    return _assemble(source, source_id, character, aligner, solver_name, parameters, ease_s)
+
+
+def attached_points(markers: Sequence[Marker]) -> tuple[AttachedPoint, ...]:
+    """A performer's announced markers on its body."""
+    return tuple(
+        AttachedPoint(marker.name, marker.joint, np.asarray(marker.offset, np.float64))
+        for marker in markers
+    )
+
+
+def build_enhancement(
+    source: Skeleton,
+    source_id: int,
+    character: Skeleton,
+    markers: Sequence[AttachedPoint],
+    solver_name: str,
+    parameters: Mapping[str, ParameterValue],
+    ease_s: float,
+) -> Pipeline:
+    """The way from a performer to its own body, corrected by the measured `markers`.
+
+    MarkerError if the character is another body or there are no markers.
+    """
+    check_same_body(source, character)
+    if len(markers) > MAX_EFFECTORS:
+        raise MarkerError(f"{len(markers)} markers; allowed: up to {MAX_EFFECTORS}")
+    enhancer = Enhancer(character, markers)
+    wanted = {**SOLVER_PARAMETERS.get(solver_name, {}), **parameters}
+    pipeline = _assemble(source, source_id, character, enhancer, solver_name, wanted, ease_s)
+    pipeline.enhancer = enhancer
+    return pipeline
+
+
+def _assemble(
+    source: Skeleton,
+    source_id: int,
+    character: Skeleton,
+    aligner: Aligner | Enhancer,
+    solver_name: str,
+    parameters: Mapping[str, ParameterValue],
+    ease_s: float,
+) -> Pipeline:
     solver = create_solver(solver_name, character, aligner.effectors, parameters)
     rest = source.rest_pose()
     for _ in range(_WARM_STEPS):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
+import numpy as np
 import zmq
 
 from understudy.characters.library import load_body
@@ -14,14 +16,19 @@ from understudy.runtime.character import Character
 from understudy.runtime.intake import Intake
 from understudy.runtime.mailbox import Mailbox
 from understudy.runtime.performer import Performer
-from understudy.runtime.pipeline import Pipeline, build_pipeline
+from understudy.runtime.pipeline import (
+    Pipeline,
+    attached_points,
+    build_enhancement,
+    build_pipeline,
+)
 from understudy.runtime.session import Session
 from understudy.runtime.timing import now_ns, wall_ns
 from understudy.solvers import SOLVERS
 from understudy.solvers.base import SolverError
 from understudy.transport import Arrival, PoseOutput
-from understudy_protocol.messages import FrameMessage
-from understudy_protocol.skeletons import encode_skeleton
+from understudy_protocol.messages import FrameMessage, Marker, SkeletonMessage
+from understudy_protocol.skeletons import encode_skeleton, with_skeleton_id
 from understudy_protocol.uplink import encode_frame
 
 _FRAMES: Final = 20
@@ -42,28 +49,50 @@ def prepare_character(config: Config, index: int) -> Character:
         hint = "" if listed else f"; or give it a [characters.{entry.name}] table with a rig"
         raise ConfigError(key, f"{error}{hint}") from None
     character = Character(entry.name, body)
+    announced = message_from_skeleton(body.skeleton)
+    if session.enhance:
+        marker = Marker("rehearsal", 0, np.zeros(3))
+        announced = with_skeleton_id(replace(announced, markers=(marker,)))
     try:
-        pipeline = build_pipeline(
-            body.skeleton,
-            message_from_skeleton(body.skeleton).id,
-            body.skeleton,
-            session.solver,
-            session.parameters,
-            PerformerConfig("").ease_s,
-            source_roles=character.roles,
-            character_roles=character.roles,
-            floor_m=body.floor_m,
-        )
+        pipeline = _stand_in(character, session, announced)
     except SolverError as error:
         part = "parameters" if session.solver in SOLVERS else "solver"
         raise ConfigError(f"session[{index}].{part}", str(error)) from None
     except UnderstudyError as error:
         raise ConfigError(key, str(error)) from None
-    _rehearse(character, session, pipeline)
+    _rehearse(character, session, pipeline, announced)
     return character
 
 
-def _rehearse(character: Character, config: SessionConfig, pipeline: Pipeline) -> None:
+def _stand_in(character: Character, session: SessionConfig, announced: SkeletonMessage) -> Pipeline:
+    """The way from a performer who is announced as having the character's own body."""
+    body, ease_s = character.body, PerformerConfig("").ease_s
+    if session.enhance:
+        return build_enhancement(
+            body.skeleton,
+            announced.id,
+            body.skeleton,
+            attached_points(announced.markers),
+            session.solver,
+            session.parameters,
+            ease_s,
+        )
+    return build_pipeline(
+        body.skeleton,
+        announced.id,
+        body.skeleton,
+        session.solver,
+        session.parameters,
+        ease_s,
+        source_roles=character.roles,
+        character_roles=character.roles,
+        floor_m=body.floor_m,
+    )
+
+
+def _rehearse(
+    character: Character, config: SessionConfig, pipeline: Pipeline, message: SkeletonMessage
+) -> None:
     """Take a few frames the whole way, to a socket that nobody listens to."""
     with zmq.Context[zmq.Socket[bytes]]() as context:
         output = PoseOutput(context, "inproc://rehearsal")
@@ -77,15 +106,18 @@ def _rehearse(character: Character, config: SessionConfig, pipeline: Pipeline) -
             lambda who: session.adopt(pipeline),
             output.send,
         )
-        message = message_from_skeleton(pipeline.source)
         rest = pipeline.source.rest_pose()
+        points = np.zeros((len(message.markers), 3)) if message.markers else None
         intake.handle(Arrival([b"rehearsal/skeleton", encode_skeleton(message)], now_ns()))
-        performer.mailbox = Mailbox(message.id, len(pipeline.source))
+        sizes = len(pipeline.source), len(message.markers)
+        performer.mailbox = Mailbox(message.id, *sizes)
         for seq in range(_FRAMES):
             at_ns = now_ns()
-            frame = FrameMessage(0, seq, wall_ns(at_ns), message.id, rest.root, rest.rotations_xyzw)
+            frame = FrameMessage(
+                0, seq, wall_ns(at_ns), message.id, rest.root, rest.rotations_xyzw, points
+            )
             intake.handle(Arrival([b"rehearsal/frame", encode_frame(frame)], at_ns))
-            performer.mailbox.sample(wall_ns(at_ns), SourcePose.allocate(len(pipeline.source)))
+            performer.mailbox.sample(wall_ns(at_ns), SourcePose.allocate(*sizes))
             if seq == _FRAMES // 2:
                 pipeline.ease.start(pipeline.aligner.targets)
         output.close()

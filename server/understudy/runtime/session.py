@@ -126,6 +126,8 @@ class Session:
             recovered = self._stale
             self._stale = False
             pipeline.fresh = False
+            if pipeline.enhancer is not None:
+                pipeline.enhancer.measure(source.points)
             targets = pipeline.aligner.align(source.root, source.rotations_xyzw, dt, jump)
             easing = ease.active
             if easing:

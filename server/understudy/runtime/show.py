@@ -13,7 +13,7 @@ from understudy.kinematics import Skeleton
 from understudy.runtime.character import Character
 from understudy.runtime.clock import OutputClock
 from understudy.runtime.performer import MAX_PERFORMERS, Performer
-from understudy.runtime.pipeline import build_pipeline
+from understudy.runtime.pipeline import attached_points, build_enhancement, build_pipeline
 from understudy.runtime.session import Session
 from understudy.runtime.sinks import open_sinks
 from understudy.transport import PoseOutput
@@ -159,6 +159,19 @@ class Show:
         self, session: Session, performer: Performer, source: Skeleton, source_id: int
     ) -> None:
         config = session.config
+        if config.enhance:
+            session.adopt(
+                build_enhancement(
+                    source,
+                    source_id,
+                    session.character.skeleton,
+                    attached_points(performer.stream.markers),
+                    config.solver,
+                    config.parameters,
+                    session.ease_s,
+                )
+            )
+            return
         named = {role: joint for role, joint in performer.humanoid.items() if joint in source}
         session.adopt(
             build_pipeline(
