@@ -200,4 +200,5 @@ def _detector_settings() -> FloatArray:
     settings[contact_kernels.RAMP_IN_S] = 0.04
     settings[contact_kernels.RAMP_OUT_S] = 0.08
     settings[contact_kernels.NOISY] = 1.75
+    settings[contact_kernels.OFF_S] = 0.02
     return settings

@@ -16,7 +16,7 @@ VELOCITY = 3  # 3: m/s, low-passed
 DELTA = 6  # 3: m, its last step
 HEIGHT = 9  # m, low-passed
 JITTER = 10  # m^2, squared size of the capture's noise
-WAITED = 11  # s, how long it has looked planted without being so
+WAITED = 11  # s, how long it has looked planted without being so, or the other way round
 RESTED = 12  # s, how long it has been still
 PLANTED = 13  # 1 planted on the floor, 2 still at some other height, 0 free
 RAMP = 14  # 0 to 1, linear in time
@@ -24,7 +24,7 @@ SLOWED = 15  # s, how long it has moved no faster than a planted point, at any h
 GROUND = 16  # 0 to 1, a ramp as RAMP, for points planted on the floor
 POINT_STATE = 17
 
-# settings (14,)
+# settings (15,)
 CUTOFF_HZ = 0
 NEAR = 1  # m above the floor: lower is planted
 FAR = 2  # m: higher is free
@@ -39,7 +39,8 @@ STILL_S = 10
 RAMP_IN_S = 11
 RAMP_OUT_S = 12
 NOISY = 13  # factor on the thresholds for a noisy capture
-SETTINGS = 14
+OFF_S = 14  # s of moving until a planted point is free
+SETTINGS = 15
 
 FALL_S = 0.05
 RISE_S = 0.4
@@ -122,14 +123,21 @@ def detect(points, dt, settings, state, floor):
                 state[i, WAITED] += dt
                 if state[i, WAITED] >= settings[ON_S]:
                     state[i, PLANTED] = 1.0
+                    state[i, WAITED] = 0.0
             else:
                 state[i, WAITED] = 0.0
         elif state[i, PLANTED] == 1.0:
             up2 = (f * settings[RISING]) ** 2 + noise2
+            fast2 = (f * settings[FAST]) ** 2 + noise2
+            if planar2 > fast2 or (vy > 0.0 and vy * vy > up2):
+                state[i, WAITED] += dt
+            else:
+                state[i, WAITED] = 0.0
+            # A short burst of speed is noise of the capture, a great one is a step.
             if (
                 height > f * settings[FAR]
-                or planar2 > (f * settings[FAST]) ** 2 + noise2
-                or (vy > 0.0 and vy * vy > up2)
+                or planar2 > 4.0 * fast2
+                or state[i, WAITED] > settings[OFF_S]
             ):
                 state[i, PLANTED] = 0.0
                 state[i, WAITED] = 0.0

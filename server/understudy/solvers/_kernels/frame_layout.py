@@ -25,7 +25,7 @@ LEVENBERG: Final = 6  # memory: how much shorter than Gauss and Newton's the las
 RESTRAINT: Final = 7  # memory: 0 to 1, how much of the imitation is kept back for the goals' sake
 REPORT: Final = 8
 
-# poses (7, n, 4) and roots (7, 3)
+# poses (7, n, 4) and roots (7, HEAD_FLOATS)
 POSE: Final = 0  # the character's: the last frame's until this one's takes its place
 LAST: Final = 1  # the performer's in the last frame
 NOW: Final = 2  # the performer's now, or on the way there after a jump
