@@ -189,6 +189,14 @@ def parse_session(fields: Mapping[str, Any]) -> SessionConfig:
     return _session(_Table("session", fields, SESSION_KEYS))
 
 
+def read_udp_address(text: str) -> UdpAddress | None:
+    """HOST:PORT as a person writes it, `*` for any free port; None if it is none."""
+    match = _UDP_ADDRESS.fullmatch(text)
+    if match is None or (match[2] != "*" and int(match[2]) > 65535):
+        return None
+    return UdpAddress(match[1].strip("[]"), 0 if match[2] == "*" else int(match[2]))
+
+
 def _server(table: _Table) -> ServerConfig:
     default = ServerConfig()
     return ServerConfig(
@@ -352,10 +360,10 @@ class _Table:
         return address
 
     def _udp(self, key: str, allowed: str) -> UdpAddress:
-        match = _UDP_ADDRESS.fullmatch(self.text(key))
-        if match is None or (match[2] != "*" and int(match[2]) > 65535):
+        address = read_udp_address(self.text(key))
+        if address is None:
             raise ConfigError(self._key(key), f"{_show(self.text(key))}; allowed: {allowed}")
-        return UdpAddress(match[1].strip("[]"), 0 if match[2] == "*" else int(match[2]))
+        return address
 
     def number(self, key: str, default: float, low: float, high: float) -> float:
         value = self._content.get(key, default)

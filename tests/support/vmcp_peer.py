@@ -1,6 +1,7 @@
 """A VMC program nobody here wrote, as a process of its own: `receive PORT` or `send PORT`.
 
-`receive` prints "ready", then each event as a line of JSON, and ends with the first relative time.
+`receive PORT [FRAMES]` prints "ready", then each event as a line of JSON, and ends with the first
+relative time, or with that of frame number FRAMES.
 `send` reads [name, position, rotation] triples as JSON from standard input and sends them as bones.
 """
 
@@ -67,14 +68,14 @@ def described(event: Any) -> dict[str, Any]:  # vmcp has no types
     return {"kind": type(event).__name__}
 
 
-def receive(port: int) -> None:
+def receive(port: int, frames: int = 1) -> None:
     """Print what comes in."""
-    listening = True
+    missing = frames
 
     def received(event: Event) -> None:
-        nonlocal listening
+        nonlocal missing
         print(json.dumps(described(event)), flush=True)
-        listening = not isinstance(event, RelativeTimeEvent)
+        missing -= isinstance(event, RelativeTimeEvent)
 
     with OSC(backend).open() as osc:
         channel = osc.create_receiver("127.0.0.1", port, "in").open()
@@ -88,7 +89,7 @@ def receive(port: int) -> None:
         ):
             on_receive(channel, kind, received)
         print("ready", flush=True)
-        while listening:
+        while missing > 0:
             osc.run()
             clock.sleep(0.001)
 
@@ -123,4 +124,4 @@ def send(port: int) -> None:
 
 
 if __name__ == "__main__":
-    {"receive": receive, "send": send}[sys.argv[1]](int(sys.argv[2]))
+    {"receive": receive, "send": send}[sys.argv[1]](*(int(word) for word in sys.argv[2:]))

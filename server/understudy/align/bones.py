@@ -93,16 +93,19 @@ class HumanoidBones:
         )
 
 
-def t_pose(skeleton: Skeleton, body: RoleMap, *, at_rest: bool) -> FloatArray:
+def t_pose(
+    skeleton: Skeleton, body: RoleMap, *, at_rest: bool, motion: MotionSample | None = None
+) -> FloatArray:
     """World rotations (n, 3, 3) of the joints in the T-pose, facing +Z.
 
     `at_rest`: the rest pose is the T-pose by definition. Otherwise limbs are laid out as they
-    should be, and what no role is known of keeps its rest rotation to its parent.
+    should be, rolled as `motion` shows if there is some, and what no role is known of keeps its
+    rest rotation to its parent.
     """
     rest: FloatArray = MotionSample.of_rest(skeleton).rotations[0]
     if at_rest:
         return rest
-    canonical = canonical_pose(skeleton, body)
+    canonical = canonical_pose(skeleton, body, motion)
     turns: FloatArray = rest.copy()
     for joint, parent in enumerate(skeleton.parents):
         if canonical.known[joint]:

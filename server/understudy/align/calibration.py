@@ -94,7 +94,11 @@ def calibration_matters(role: str) -> bool:
 
 def calibrated(skeleton: Skeleton, calibration: Calibration) -> Skeleton:
     """The same body, at rest in the pose that was held: the one to align from then on."""
-    pose = calibration.pose
+    return at_rest_in(skeleton, calibration.pose)
+
+
+def at_rest_in(skeleton: Skeleton, pose: Pose) -> Skeleton:
+    """The same body, at rest in `pose`."""
     return Skeleton.build(
         replace(
             joint,

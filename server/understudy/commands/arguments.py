@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
+from understudy.config import UdpAddress, read_udp_address
 from understudy_protocol import DEFAULT_CONTROL, DEFAULT_DOWNLINK, DEFAULT_UPLINK
 
 
@@ -71,6 +72,14 @@ def add_wait(parser: argparse.ArgumentParser, what: str) -> None:
         metavar="N",
         help=f"give up when {what} for N seconds (default 10)",
     )
+
+
+def udp_target(text: str) -> UdpAddress:
+    """A type for argparse: HOST:PORT to send datagrams to."""
+    address = read_udp_address(text)
+    if address is None or not address.port:
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed: HOST:PORT")
+    return address
 
 
 def add_uplink(parser: argparse.ArgumentParser) -> None:

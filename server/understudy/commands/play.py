@@ -7,13 +7,25 @@ import json
 import math
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 from understudy.characters import BUILTIN_CLIPS, Clip, ClipError, load_clip
-from understudy.commands.arguments import add_json, add_seconds, add_uplink, add_wait, number
+from understudy.commands.arguments import (
+    add_json,
+    add_seconds,
+    add_uplink,
+    add_wait,
+    number,
+    udp_target,
+)
 from understudy.commands.ending import until_interrupted
 from understudy.commands.pacing import Metronome
+from understudy.commands.vmc_performer import VmcPerformer
 from understudy.ingest import message_from_skeleton
+from understudy.kinematics import FloatArray
 from understudy_client import Performer
 
 EXAMPLE = f"""built-in clips: {", ".join(BUILTIN_CLIPS)}
@@ -49,6 +61,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--loop", action="store_true", help="begin again at the end, for ever")
     add_seconds(parser, "end")
     add_uplink(parser)
+    parser.add_argument(
+        "--vmc",
+        type=udp_target,
+        metavar="HOST:PORT",
+        help="send VMC to this UDP address instead (a server's performer, or any VMC receiver)",
+    )
     add_wait(parser, "no server answers")
     add_json(parser, "a summary at the end")
 
@@ -60,13 +78,12 @@ def run(arguments: argparse.Namespace) -> int:
     if not clip.frame_count:
         raise ClipError(f"clip {clip.name!r}: it has no frames to play")
     played = Played()
-    with Performer(arguments.name, message_from_skeleton(clip.skeleton), arguments.to) as performer:
-        with until_interrupted():
-            performer.wait_ready(arguments.wait)
-            if not arguments.json:
-                print(f"playing {clip.name!r} as {performer.name!r}, {rate_hz:g} Hz", flush=True)
-            frames = _frames(clip, rate_hz, arguments.loop, arguments.seconds)
-            play(clip, performer, rate_hz, played, frames)
+    frames = _frames(clip, rate_hz, arguments.loop, arguments.seconds)
+    with until_interrupted(), _performer(clip, arguments) as performer:
+        if not arguments.json:
+            where = arguments.vmc or f"{arguments.name!r}"
+            print(f"playing {clip.name!r} as {where}, {rate_hz:g} Hz", flush=True)
+        play(clip, performer, rate_hz, played, frames)
     if arguments.json:
         print(json.dumps({"clip": clip.name, "name": arguments.name, **_json(played)}))
     else:
@@ -74,9 +91,29 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+class SendsPoses(Protocol):
+    """What a clip is played to."""
+
+    def send(self, root: FloatArray, rotations_xyzw: FloatArray) -> object:
+        """Send a pose: `root` (3,) m and full rotations (n, 4)."""
+
+
+@contextmanager
+def _performer(clip: Clip, arguments: argparse.Namespace) -> Iterator[SendsPoses]:
+    """A performer that is heard: over VMC if asked for, else by a server that answers."""
+    if arguments.vmc is not None:
+        with VmcPerformer(clip, arguments.vmc) as performer:
+            yield performer
+        return
+    skeleton = message_from_skeleton(clip.skeleton)
+    with Performer(arguments.name, skeleton, arguments.to) as native:
+        native.wait_ready(arguments.wait)
+        yield native
+
+
 def play(
     clip: Clip,
-    performer: Performer,
+    performer: SendsPoses,
     rate_hz: float,
     played: Played,
     frames: int | None = None,

@@ -12,12 +12,13 @@ from typing import Any, Final
 import numpy as np
 
 from understudy.align import Aligner
+from understudy.align.profile import Profile, read_profile
 from understudy.characters import (
     BUILTIN_CHARACTERS,
     BUILTIN_CLIPS,
+    Body,
     Clip,
     ClipError,
-    load_character,
     load_clip,
     write_bvh,
 )
@@ -26,9 +27,12 @@ from understudy.commands.arguments import add_json, add_output
 from understudy.commands.enhance import enhance_file
 from understudy.commands.terminal import progress
 from understudy.config import DEFAULT_SOLVER
-from understudy.kinematics import FloatArray, Skeleton
+from understudy.kinematics import FloatArray
+from understudy.kinematics.tasks import Targets
+from understudy.runtime.casting import body_roles, cast_character, cast_performer
 from understudy.runtime.offline import motion_sample, perform
-from understudy.solvers import SOLVERS, create_solver
+from understudy.solvers import SOLVERS, Egik, SolverError, create_solver
+from understudy.solvers.whole_clip import WholeClipEgik
 
 EXAMPLE = f"""built-in characters: {", ".join(BUILTIN_CHARACTERS)}
 built-in clips: {", ".join(BUILTIN_CLIPS)}
@@ -76,7 +80,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_output(parser)
     parser.add_argument(
+        "--profile", type=Path, metavar="FILE", help="who is which joint of the clip (see map)"
+    )
+    parser.add_argument(
+        "--character-profile", type=Path, metavar="FILE", help="the same of the character"
+    )
+    parser.add_argument(
         "--solver", choices=SOLVERS, default=DEFAULT_SOLVER, help=f"default {DEFAULT_SOLVER}"
+    )
+    parser.add_argument(
+        "--whole", action="store_true", help="solve all frames together, not one by one (egik)"
     )
     add_json(parser, "the figures")
 
@@ -86,8 +99,10 @@ def run(arguments: argparse.Namespace) -> int:
     clip = load_clip(arguments.clip)
     if arguments.enhance is not None:
         return enhance_file(clip, arguments)
-    character = load_character(arguments.to)
-    result = retarget(clip, character, Path(arguments.to).stem, arguments.solver)
+    body = cast_character(arguments.to, arguments.character_profile)
+    profile = None if arguments.profile is None else read_profile(arguments.profile)
+    name, solver = Path(arguments.to).stem, arguments.solver
+    result = retarget(clip, body, name, solver, profile, whole=arguments.whole)
     write_bvh(arguments.output, result.clip)
     summary = _summary(result, arguments)
     if arguments.json:
@@ -103,24 +118,52 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def retarget(clip: Clip, character: Skeleton, name: str, solver_name: str) -> Retargeted:
-    """Drive a character with a whole clip; frame by frame, as the server would."""
+def retarget(
+    clip: Clip,
+    body: Body,
+    name: str,
+    solver_name: str,
+    profile: Profile | None = None,
+    *,
+    whole: bool = False,
+) -> Retargeted:
+    """Drive a character with a clip: frame by frame, as the server would, or all at once.
+
+    `profile` says which joint of the performer is which, where that needs saying.
+    """
+    if whole and solver_name != Egik.name:
+        raise SolverError(f"solver {solver_name!r}: only {Egik.name!r} solves a clip as a whole")
     frames = clip.frame_count
     if not frames:
         raise ClipError(f"clip {clip.name!r}: it has no frames to retarget")
-    aligner = Aligner(clip.skeleton, character, source_motion=motion_sample(clip))
+    character, motion = body.skeleton, motion_sample(clip)
+    performer, roles = cast_performer(clip.skeleton, profile=profile, motion=motion)
+    aligner = Aligner(
+        performer,
+        character,
+        source_roles=roles,
+        target_roles=body_roles(body),
+        source_motion=motion,
+        target_floor=body.floor_m,
+    )
     solver = create_solver(solver_name, character, aligner.effectors, {})
     roots = np.empty((frames, 3))
     rotations = np.empty((frames, len(character), 4))
     residuals = np.empty((frames, len(aligner.effectors)))
     with progress(f"{clip.name} to {name}", frames) as bar:
         start = time.perf_counter()
-        for frame, (_, solution) in enumerate(perform(clip, aligner, solver)):
+        asked: list[Targets] = []
+        for frame, (targets, solution) in enumerate(perform(clip, aligner, solver)):
+            if whole:
+                asked.append(targets.copy())
             roots[frame] = solution.root
             rotations[frame] = solution.rotations_xyzw
             residuals[frame] = solution.residuals
             if bar is not None and frame % _PROGRESS_FRAMES == 0:
                 bar.update(bar.task_ids[0], completed=frame)
+        if whole:
+            found = WholeClipEgik(character, aligner.effectors).solve(asked, 1.0 / clip.rate_hz)
+            roots, rotations, residuals = found.roots, found.rotations_xyzw, found.residuals
         seconds = time.perf_counter() - start
     return Retargeted(
         clip=Clip(f"{clip.name}-{name}", character, clip.rate_hz, roots, continuous(rotations)),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from understudy.align import RoleMap, find_roles
+from understudy.align import RoleMap
 from understudy.characters import Body
 from understudy.ingest import message_from_skeleton
+from understudy.runtime.casting import body_roles
 from understudy.runtime.timing import now_ns, wall_ns
 from understudy.transport import PoseOutput
 from understudy_protocol.downlink import encode_event
@@ -35,8 +36,7 @@ class Character:
     @cached_property
     def roles(self) -> RoleMap:
         """Which of its joints plays which part of a human body."""
-        body = self.body
-        return find_roles(body.skeleton, humanoid=body.humanoid, weights=body.weights)
+        return body_roles(self.body)
 
     def describe(self, contacts: tuple[str, ...], effectors: tuple[str, ...]) -> bool:
         """Name the contact points and effectors; whether that makes it another skeleton message."""

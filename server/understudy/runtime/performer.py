@@ -9,6 +9,7 @@ from typing import Final
 from understudy.config import PerformerConfig
 from understudy.ingest import PerformerStream, SourcePose
 from understudy.ingest.vmc_source import VMC_HUMANOID
+from understudy.kinematics import Pose
 from understudy.runtime.mailbox import Mailbox
 from understudy.runtime.session import Session
 from understudy.runtime.timing import now_ns
@@ -23,7 +24,7 @@ class Performer:
     `live` are the sessions solved with each frame; `clocked` those that sample `mailbox`. Both are
     replaced as a whole, never changed, so that the receiving thread needs no lock to read them.
     `watched` says that somebody wants to see its frames. `humanoid` (role -> joint name) is known
-    of performers whose protocol names the joints.
+    of performers whose protocol names the joints; `held` is the pose of a live calibration.
     """
 
     def __init__(self, config: PerformerConfig) -> None:
@@ -35,6 +36,7 @@ class Performer:
         self.refused: Counter[str] = Counter()
         self.heard_ns: int | None = None
         self.watched = False
+        self.held: Pose | None = None
         self.humanoid: Mapping[str, str] = VMC_HUMANOID if config.vmc else {}
         self.shown_skeleton_topic = inspection_topic(config.name, "skeleton")
         self.shown_frame_topic = inspection_topic(config.name, "frame")

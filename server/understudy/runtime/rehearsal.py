@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 import zmq
 
-from understudy.characters.library import load_body
 from understudy.config import Config, ConfigError, PerformerConfig, SessionConfig
 from understudy.errors import UnderstudyError
 from understudy.ingest import SourcePose, message_from_skeleton
+from understudy.runtime.casting import cast_character
 from understudy.runtime.character import Character
 from understudy.runtime.intake import Intake
 from understudy.runtime.mailbox import Mailbox
@@ -44,7 +44,7 @@ def prepare_character(config: Config, index: int) -> Character:
     listed = entry in config.characters
     key = f"characters.{entry.name}.rig" if listed else f"session[{index}].character"
     try:
-        body = load_body(entry.rig)
+        body = cast_character(entry.rig, entry.profile)
     except UnderstudyError as error:
         hint = "" if listed else f"; or give it a [characters.{entry.name}] table with a rig"
         raise ConfigError(key, f"{error}{hint}") from None

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from understudy.align.profile import Profile
 from understudy.conditioning import Bridged, CharacterPose
 from understudy.config import PerformerConfig, SessionConfig
 from understudy.ingest import SourcePose
@@ -38,9 +39,11 @@ class Session:
         character: Character,
         output: PoseOutput,
         sinks: Sequence[PoseSink] = (),
+        profile: Profile | None = None,
     ) -> None:
         self.config = config
         self.character = character
+        self.profile = profile
         self.times = StageTimes()
         self.counts: Counter[str] = Counter()
         self.problem: str | None = None
@@ -158,7 +161,7 @@ class Session:
             encoded = now_ns()
             self._output.send(self.character.pose_topic, body)
             for sink in self._sinks:
-                sink.send(pipeline.pose, flags, checked)
+                sink.send(pipeline.pose.root, pipeline.pose.rotations_xyzw, flags, checked)
             self.times.record(
                 arrival, decoded, ingested, started, aligned, solved, checked, encoded, now_ns()
             )
@@ -198,8 +201,9 @@ class Session:
             self._output.send(
                 self.character.pose_topic, self._encode(self._pipeline.pose, status.STALE, at_ns)
             )
+            pose = self._pipeline.pose
             for sink in self._sinks:
-                sink.send(self._pipeline.pose, status.STALE, at_ns)
+                sink.send(pose.root, pose.rotations_xyzw, status.STALE, at_ns)
         if began:
             self.counts["stale"] += 1
             self.publish_event("stale", f"performer {self.config.performer!r} is silent")

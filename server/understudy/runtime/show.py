@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+from pathlib import Path
 
-from understudy.align import find_roles
+from understudy.align.profile import Profile, ProfileError, read_profile
 from understudy.config import Config, ConfigError, SessionConfig
 from understudy.errors import UnderstudyError
 from understudy.kinematics import Skeleton
+from understudy.runtime.casting import cast_performer
 from understudy.runtime.character import Character
 from understudy.runtime.clock import OutputClock
 from understudy.runtime.performer import MAX_PERFORMERS, Performer
@@ -83,8 +85,9 @@ class Show:
                 raise ConfigError(
                     "session.character", f"{character.name!r} is driven already; close it first"
                 )
+            profile = _read_profile(config)
             sinks = open_sinks(self._config.character(character.name), character)
-            session = Session(config, performer.config, character, self._output, sinks)
+            session = Session(config, performer.config, character, self._output, sinks, profile)
             self.sessions = {**self.sessions, character.name: session}
             performer.set_sessions((*performer.sessions, session))
             if config.rate_hz is not None:
@@ -172,17 +175,31 @@ class Show:
                 )
             )
             return
-        named = {role: joint for role, joint in performer.humanoid.items() if joint in source}
+        body, roles = cast_performer(
+            source,
+            humanoid=performer.humanoid,
+            profile=session.profile,
+            held=performer.held,
+        )
         session.adopt(
             build_pipeline(
-                source,
+                body,
                 source_id,
                 session.character.skeleton,
                 config.solver,
                 config.parameters,
                 session.ease_s,
-                source_roles=find_roles(source, humanoid=named),
+                source_roles=roles,
                 character_roles=session.character.roles,
                 floor_m=session.character.body.floor_m,
             )
         )
+
+
+def _read_profile(config: SessionConfig) -> Profile | None:
+    if config.profile is None:
+        return None
+    try:
+        return read_profile(Path(config.profile))
+    except ProfileError as error:
+        raise ConfigError("session.profile", str(error)) from None

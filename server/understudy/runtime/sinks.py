@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol
 
+from understudy.align import MotionSample, RoleMap
 from understudy.align.bones import HumanoidBones, t_pose
-from understudy.conditioning import CharacterPose
+from understudy.characters import Body
 from understudy.config import CharacterConfig, ConfigError, UdpAddress, VmcTarget
 from understudy.errors import UnderstudyError
+from understudy.kinematics import FloatArray
 from understudy.runtime.character import Character
 from understudy.transport import UdpOutput
 from understudy_protocol import status
@@ -28,8 +30,11 @@ _SKELETON_NS: Final = 1_000_000_000
 class PoseSink(Protocol):
     """What a session asks of an output; all calls are made under the session's lock."""
 
-    def send(self, pose: CharacterPose, flags: int, at_ns: int) -> None:
-        """Send a pose; `flags` are its status, `at_ns` is now."""
+    def send(self, root: FloatArray, rotations_xyzw: FloatArray, flags: int, at_ns: int) -> None:
+        """Send a pose: `root` (3,) m, `rotations_xyzw` (n, 4); `flags` are its status.
+
+        `at_ns` is now.
+        """
 
     def pass_on(self, messages: Sequence[bytes]) -> None:
         """Send whole VMC messages along with the next pose."""
@@ -42,27 +47,28 @@ class PoseSink(Protocol):
 
 
 class VmcSink:
-    """One VMC receiver of one character."""
+    """One VMC receiver of one body; `motion` shows how its limbs bend if its rest pose does not."""
 
-    def __init__(self, character: Character, target: VmcTarget) -> None:
-        names, joints, above = _bones(character)
-        body = character.body
+    def __init__(
+        self, body: Body, roles: RoleMap, target: VmcTarget, motion: MotionSample | None = None
+    ) -> None:
+        names, joints, above = _bones(body, roles)
         if target.raw:
             self._bones = HumanoidBones.raw(body.skeleton, joints, above, turned=body.turned)
         else:
-            turns = t_pose(body.skeleton, character.roles, at_rest=body.in_t_pose)
+            turns = t_pose(body.skeleton, roles, at_rest=body.in_t_pose, motion=motion)
             self._bones = HumanoidBones.normalised(body.skeleton, joints, above, turns)
         self._encoder = VmcEncoder(names, self._bones.offsets, split_root=target.split_root)
         self._pending: dict[bytes, bytes] = {}
         self._start_ns: int | None = None
         self._udp = UdpOutput(target.to.host, target.to.port)
 
-    def send(self, pose: CharacterPose, flags: int, at_ns: int) -> None:
+    def send(self, root: FloatArray, rotations_xyzw: FloatArray, flags: int, at_ns: int) -> None:
         """Send a pose with what is to be passed on; tracking is bad while it is held."""
         if self._start_ns is None:
             self._start_ns = at_ns
         bones = self._bones
-        bones.update(pose.root, pose.rotations_xyzw)
+        bones.update(root, rotations_xyzw)
         self._udp.send(
             self._encoder.encode(
                 bones.hips,
@@ -111,12 +117,12 @@ class PlainSink:
         self._number = 0
         self._udp = UdpOutput(to.host, to.port)
 
-    def send(self, pose: CharacterPose, flags: int, at_ns: int) -> None:
+    def send(self, root: FloatArray, rotations_xyzw: FloatArray, flags: int, at_ns: int) -> None:
         """Send a pose, and the skeleton first if it is due."""
         if at_ns >= self._skeleton_due_ns:
             self._skeleton_due_ns = at_ns + _SKELETON_NS
             self._udp.send(self._skeleton)
-        self._udp.send(self._encoder.encode(self._number, pose.root, pose.rotations_xyzw))
+        self._udp.send(self._encoder.encode(self._number, root, rotations_xyzw))
         self._number += 1
 
     def pass_on(self, messages: Sequence[bytes]) -> None:
@@ -137,7 +143,7 @@ def open_sinks(config: CharacterConfig, character: Character) -> tuple[PoseSink,
     try:
         for number, target in enumerate(config.vmc):
             key = f"characters.{config.name}.vmc[{number}].to"
-            sinks.append(VmcSink(character, target))
+            sinks.append(VmcSink(character.body, character.roles, target))
         for number, to in enumerate(config.osc):
             key = f"characters.{config.name}.osc[{number}].to"
             sinks.append(PlainSink(character, to))
@@ -148,13 +154,13 @@ def open_sinks(config: CharacterConfig, character: Character) -> tuple[PoseSink,
     return tuple(sinks)
 
 
-def _bones(character: Character) -> tuple[list[str], list[int], list[int]]:
-    """The VMC bones a character has, parents first: names, joints, number of the bone above."""
-    skeleton, body = character.skeleton, character.body
+def _bones(body: Body, roles: RoleMap) -> tuple[list[str], list[int], list[int]]:
+    """The VMC bones a body has, parents first: names, joints, number of the bone above."""
+    skeleton = body.skeleton
     joints: dict[int, int] = {}
     for role, name in VMC_NAMES.items():
-        if role in character.roles.roles:
-            joints[BONE_INDEX[name]] = character.roles.roles[role]
+        if role in roles.roles:
+            joints[BONE_INDEX[name]] = roles.roles[role]
         elif body.humanoid.get(role) in skeleton.names:  # eyes and jaw
             joints[BONE_INDEX[name]] = skeleton.index(body.humanoid[role])
     present = sum(1 << bone for bone in joints)
