@@ -56,11 +56,14 @@ class Controls:
         self._folder = gui.add_folder("Parameters")
         self._undo_button = gui.add_button("Undo", icon=viser.Icon.ARROW_BACK_UP, disabled=True)
         self._undo_button.on_click(lambda _: self.undo())
-        self._defaults = gui.add_button("Back to the defaults", icon=viser.Icon.RESTORE)
+        self._defaults = gui.add_button(
+            "Back to the defaults", icon=viser.Icon.RESTORE, color="gray"
+        )
         self._defaults.on_click(lambda _: self._to_defaults())
         self._reset = gui.add_button(
             "Reset this character",
             icon=viser.Icon.REFRESH,
+            color="gray",
             hint="Solver and contacts forget the past; the next frame starts afresh.",
         )
         self._reset.on_click(lambda _: self._reset_character())

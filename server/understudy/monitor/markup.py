@@ -39,8 +39,8 @@ class Row(NamedTuple):
 def card(headline: str, text: str, colour: str) -> str:
     """The status at the top of the panel."""
     return (
-        f'<div style="{_FONT};margin-top:.5em"><div data-testid="status" style="border:1px solid'
-        f" {_EDGE};border-left:5px solid {colour};border-radius:8px;background:{_FILL};"
+        f'<div style="{_FONT};margin:.5em 0 .55em"><div data-testid="status" style="border:1px'
+        f" solid {_EDGE};border-left:5px solid {colour};border-radius:8px;background:{_FILL};"
         f'padding:.65em .85em"><div style="font-weight:600;font-size:1.02em;color:{_TEXT}">'
         f'{escape(headline)}</div><div style="font-size:.85em;color:{_DIM};margin-top:.15em">'
         f"{escape(text)}</div></div></div>"

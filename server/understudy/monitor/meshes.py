@@ -24,7 +24,7 @@ def bone(sides: int = 14) -> Mesh:
     return _lathe(np.array(profile), sides)
 
 
-def ball(rings: int = 10, sides: int = 16) -> Mesh:
+def ball(rings: int = 14, sides: int = 22) -> Mesh:
     """Radius 1 about the origin."""
     angle = np.linspace(0.0, np.pi, rings + 1)
     return _lathe(np.stack([-np.cos(angle), np.sin(angle)], axis=1), sides)

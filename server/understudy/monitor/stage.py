@@ -154,7 +154,7 @@ class Stage:
         slope = np.tan(_FOV_RAD / 2.0)
         needed = max(tallest, width / max(0.3, aspect)) / (2.0 * slope * _FILLED)
         direction = np.array(_DIRECTIONS[view])
-        aim = np.array([0.0, 0.5 * tallest, 0.0])
+        aim = np.array([0.0, 0.43 * tallest, 0.0])
         camera.position = aim + needed * direction / np.linalg.norm(direction)
         camera.look_at = aim
 
@@ -225,7 +225,7 @@ def _furnish(scene: viser.SceneApi) -> None:
         (200, 208, 216),
         thickness=2.5,
         thickness_units="screen",
-        position=(-0.5, 0.01, 1.0),
+        position=(-0.9, 0.01, 1.4),
     )
     scene.add_label(
         "/ruler/text", "1 m", position=(0.5, 0.0, 0.12), anchor="top-center", font_screen_scale=0.9
