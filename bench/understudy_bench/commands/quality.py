@@ -19,6 +19,7 @@ from understudy_bench.checks import Check, Sense, judge
 from understudy_bench.machine import CpuUse, describe_machine, load_since
 from understudy_bench.pictures import draw_worst_instants
 from understudy_bench.quality import Figures, motion_limits, retarget_clip, score
+from understudy_bench.quality.baselines import BASELINES
 from understudy_bench.quality.figures import Slide
 from understudy_bench.report import Report, Table, metered
 
@@ -31,6 +32,8 @@ STRICT_MEAN, STRICT_P95 = 0.5, 2.0
 WIDE_MEAN, WIDE_P95, WIDE_P95_ACROBATIC = 1.5, 5.0, 14.0
 ACROBATIC: Final = ("49_06", "85_14")
 FLOAT_CM, PENETRATION_CM = 0.5, 1.0
+# Solvers to compare with: nothing is promised of them.
+UNPROMISED: Final = ("copy", *BASELINES)
 MARGIN_RAD: Final = math.radians(5.0)
 
 _COLUMNS: Final = (
@@ -58,7 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--to", nargs="+", default=["short-legs"], metavar="CHARACTER", help="default short-legs"
     )
     parser.add_argument(
-        "--solver", nargs="+", choices=SOLVERS, default=["clik"], help="default clik"
+        "--solver",
+        nargs="+",
+        choices=(*SOLVERS, *BASELINES),
+        default=["clik"],
+        help="default clik; ik and ik-lowpass are simple approaches to compare with",
     )
     parser.add_argument(
         "--rate", type=float, metavar="HZ", help="resample the clips (default: their own rate)"
@@ -120,7 +127,8 @@ def run_quality(options: QualityOptions) -> Report:
         notes.append(f"the worst instants are drawn in {options.pictures}")
     meta = {**describe_machine(), "steal": load_since(before).steal}
     results = {"limits": options.limits, "figures": [asdict(each) for each in figures]}
-    checks = [check for each in figures if each.solver != "copy" for check in _checks(each)]
+    promised = [each for each in figures if each.solver not in UNPROMISED]
+    checks = [check for each in promised for check in _checks(each)]
     return Report("quality", meta, results, checks, (_table(figures),), notes)
 
 

@@ -15,6 +15,7 @@ from understudy.kinematics import FloatArray, ForwardKinematics, IntArray, Skele
 from understudy.kinematics.limits import JointLimits
 from understudy.runtime.offline import motion_sample, perform
 from understudy.solvers import ParameterValue, create_solver
+from understudy_bench.quality.baselines import create_contestant
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +59,7 @@ def retarget_clip(
 ) -> Take:
     """Run a clip through the live path, frame by frame, as fast as it goes."""
     aligner = Aligner(clip.skeleton, target, source_motion=motion_sample(clip))
-    engine = create_solver(solver, target, aligner.effectors, parameters, limits=limits)
+    engine = create_contestant(solver, target, aligner.effectors, parameters, limits=limits)
     frames, n = clip.frame_count, len(target)
     roots = np.zeros((frames, 3))
     turned = np.zeros((frames, n, 4))
