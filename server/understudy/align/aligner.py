@@ -115,9 +115,17 @@ class Aligner:
         `root` (3,) m and `rotations_xyzw` (n, 4) are writable, C-contiguous float64 arrays. `jump`
         says that the pose does not continue the last one.
         """
-        targets = self.targets
-        if jump:
+        if jump or self._memory[goal_kernels.STARTED] == 0.0:
+            # The floor is not known yet: one look at the pose finds it.
             self._transfer.reset()
+            self._follow(root, rotations_xyzw, dt, True)
+        self._follow(root, rotations_xyzw, dt, jump)
+        self.targets.jump = jump
+        return self.targets
+
+    def _follow(self, root: FloatArray, rotations_xyzw: FloatArray, dt: float, jump: bool) -> None:
+        targets = self.targets
+        self._transfer.stand_on(float(self._memory[goal_kernels.FLOOR]))
         self._source.update(root, rotations_xyzw)
         self._transfer.run(
             self._source.positions, rotations_xyzw, targets.rotations_xyzw, targets.root
@@ -131,8 +139,6 @@ class Aligner:
             self._sole, dt, jump, self._settings, self._constants, self._contact_state, self._feet,
             self._memory, self._points, targets.head, targets.goals, targets.contacts,
         )  # fmt: skip
-        targets.jump = jump
-        return targets
 
 
 def _limbs(body: Proportions) -> tuple[IntArray, FloatArray]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.align._kernels.transfer import transfer
+from understudy.align._kernels.transfer import SOURCE_HEIGHT, transfer
 from understudy.align.chains import Share, distribute
 from understudy.align.humanoid import ALL_ROLES, SIDES
 from understudy.align.motion import MotionSample
@@ -140,10 +140,15 @@ class Transfer:
         self._source_legs = alignment.source_body.legs
         self._hips = alignment.target_body.hips
         self._links, self._constants, self._body = _packed(alignment)
+        self._rest_height = float(self._body[SOURCE_HEIGHT])
 
     def reset(self) -> None:
         """Forget the last frame: the next one does not continue it."""
         self.twist[:] = np.nan
+
+    def stand_on(self, floor: float) -> None:
+        """Take the performer's floor to be at this height (m) from the next frame on."""
+        self._body[SOURCE_HEIGHT] = self._rest_height + floor
 
     def run(
         self,

@@ -133,11 +133,12 @@ def detect(points, dt, settings, state, floor):
                 state[i, WAITED] += dt
             else:
                 state[i, WAITED] = 0.0
-            # A short burst of speed is noise of the capture, a great one is a step.
+            # A short burst of speed is noise of the capture (longer in a noisy one), a great one
+            # is a step.
             if (
                 height > f * settings[FAR]
                 or planar2 > 4.0 * fast2
-                or state[i, WAITED] > settings[OFF_S]
+                or state[i, WAITED] > settings[OFF_S] + (2.0 * dt if f > 1.0 else 0.0)
             ):
                 state[i, PLANTED] = 0.0
                 state[i, WAITED] = 0.0

@@ -131,6 +131,7 @@ def set_goals(
             )
         if i % 2 == 0:
             points[i, 1] -= sole[0]
+    believed = memory[FLOOR]  # the floor from which the copied posture was raised
     begin = jump != 0 or memory[STARTED] == 0.0
     if begin:
         start(points, contact_state, memory)
@@ -145,7 +146,7 @@ def set_goals(
     scale = constants[SCALE]
     stride = constants[STRIDE]
     shift_x = 0.0
-    shift_y = -scale * floor
+    shift_y = -scale * (floor - believed)
     shift_z = 0.0
     holds_left = 0.0
     holds_right = 0.0
