@@ -34,3 +34,19 @@ def test_clips_and_characters_are_combined() -> None:
     assert pairs == [
         ("walk", "child"), ("walk", "giant"), ("wave", "child"), ("wave", "giant"),
     ]  # fmt: skip
+
+
+def test_takes_are_summed_up_by_solver() -> None:
+    options = QualityOptions(
+        clips=("walk",),
+        characters=("child", "giant"),
+        solvers=("copy", "ik"),
+        collection="Built-in",
+    )
+    report = run_quality(options)
+    _, goals, motion = report.tables
+    assert [row[:2] for row in goals.rows] == [["copy", "2"], ["ik", "2"]]
+    assert [row[0] for row in motion.rows] == ["copy", "ik"]
+    assert motion.rows[0][1] == "1.00 / 1.00"  # copying jerks as much as copying
+    assert not report.checks
+    assert any("Built-in walk" in note for note in report.notes)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
+
+import numpy as np
 
 from understudy.align.limits import anatomical_limits
 from understudy.align.roles import find_roles
@@ -17,10 +21,13 @@ from understudy.kinematics.limits import JointLimits
 from understudy.solvers import SOLVERS
 from understudy_bench.checks import Check, Sense, judge
 from understudy_bench.machine import CpuUse, describe_machine, load_since
+from understudy_bench.noise import Noise
 from understudy_bench.pictures import draw_worst_instants
 from understudy_bench.quality import Figures, motion_limits, retarget_clip, score
-from understudy_bench.quality.baselines import BASELINES
+from understudy_bench.quality.baselines import BASELINES, CUTOFF_HZ
 from understudy_bench.quality.figures import Slide
+from understudy_bench.quality.summary import NOTES as SUMMARY_NOTES
+from understudy_bench.quality.summary import summary_tables
 from understudy_bench.report import Report, Table, metered
 
 EXAMPLE = f"""built-in clips: {", ".join(BUILTIN_CLIPS)}
@@ -52,6 +59,7 @@ class QualityOptions:
     rate_hz: float | None = None
     limits: str = "motion"
     pictures: Path | None = None
+    collection: str = ""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,6 +88,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pictures", type=Path, metavar="FOLDER", help="draw the worst instants into FOLDER"
     )
+    parser.add_argument(
+        "--collection", default="", metavar="NAME", help="where the clips are from, for the report"
+    )
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -92,13 +103,14 @@ def run(arguments: argparse.Namespace) -> Report:
             rate_hz=arguments.rate,
             limits=arguments.limits,
             pictures=arguments.pictures,
+            collection=arguments.collection,
         )
     )
 
 
 def run_quality(options: QualityOptions) -> Report:
     """Retarget everything and score it."""
-    before = CpuUse.now()
+    before, began_ns, cpu_ns = CpuUse.now(), time.perf_counter_ns(), time.process_time_ns()
     figures: list[Figures] = []
     notes = [
         "error: effectors where no limit binds, mean / max; slide: planted pivots by the strict and"
@@ -125,11 +137,31 @@ def run_quality(options: QualityOptions) -> Report:
                     meter.advance()
     if options.pictures is not None:
         notes.append(f"the worst instants are drawn in {options.pictures}")
-    meta = {**describe_machine(), "steal": load_since(before).steal}
+    own = (time.process_time_ns() - cpu_ns) / (time.perf_counter_ns() - began_ns)
+    noise = Noise.measure(np.zeros(0, np.int64), load_since(before), own / (os.cpu_count() or 1))
+    notes.append(noise.sentence())
+    meta = {**describe_machine(), **noise.meta()}
     results = {"limits": options.limits, "figures": [asdict(each) for each in figures]}
     promised = [each for each in figures if each.solver not in UNPROMISED]
     checks = [check for each in promised for check in _checks(each)]
-    return Report("quality", meta, results, checks, (_table(figures),), notes)
+    tables = [_table(figures)]
+    if len(figures) > len(options.solvers):
+        tables += summary_tables(figures)
+        notes += [_scope(options, figures), *SUMMARY_NOTES]
+    return Report("quality", meta, results, checks, tables, notes)
+
+
+def _scope(options: QualityOptions, figures: Sequence[Figures]) -> str:
+    """What the summary is made of."""
+    clips = dict.fromkeys(f"{options.collection} {each.clip}".strip() for each in figures)
+    characters = dict.fromkeys(each.character for each in figures)
+    seconds = sum(each.frames / each.rate_hz for each in figures) / len(options.solvers)
+    return (
+        f"by solver: {len(clips)} clips ({', '.join(clips)}), each to {', '.join(characters)};"
+        f" {seconds:.0f} s of motion, joint limits: {options.limits}; every solver with its"
+        " defaults gets the same goals. ik: each frame by itself, planted feet only; ik-lowpass:"
+        f" the same, smoothed at {CUTOFF_HZ:g} Hz"
+    )
 
 
 def _checks(figures: Figures) -> list[Check]:

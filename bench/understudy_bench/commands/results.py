@@ -13,6 +13,9 @@ from understudy_bench.report import Report, Table
 
 EXAMPLE = "example: understudy bench results latency.json solvers.json -o RESULTS.md"
 
+# Longer tables stay in the JSON files, and of more checks only those that did not pass are listed.
+_LONGEST: Final = 40
+
 _VERDICTS: Final = {True: "pass", False: "**fail**", None: "too noisy to say"}
 
 
@@ -45,8 +48,10 @@ def document(runs: Sequence[Mapping[str, Any]]) -> str:
         meta = content["meta"]
         parts += [f"## bench {meta['bench']}", _machine(meta)]
         shown = content.get("report", {})
-        parts += [_markdown(Table(**table)) for table in shown.get("tables", ())]
-        parts += [f"- {note}" for note in shown.get("notes", ())]
+        tables = [Table(**table) for table in shown.get("tables", ())]
+        parts += [_markdown(table) for table in tables if len(table.rows) <= _LONGEST]
+        if shown.get("notes"):
+            parts.append("\n".join(f"- {note}" for note in shown["notes"]))
         if content["checks"]:
             parts.append(_checks(content["checks"]))
     return "\n\n".join(parts) + "\n"
@@ -73,6 +78,11 @@ def _markdown(table: Table) -> str:
 
 
 def _checks(checks: Sequence[Mapping[str, Any]]) -> str:
+    title = "Checks"
+    if len(checks) > _LONGEST:
+        listed = [check for check in checks if check["passed"] is not True]
+        title = f"Checks: {len(checks) - len(listed)} of {len(checks)} passed"
+        checks = listed
     rows = [
         [
             check["name"],
@@ -82,4 +92,4 @@ def _checks(checks: Sequence[Mapping[str, Any]]) -> str:
         ]
         for check in checks
     ]
-    return _markdown(Table("Checks", ("check", "value", "limit", ""), rows))
+    return _markdown(Table(title, ("check", "value", "limit", ""), rows))
