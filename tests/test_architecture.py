@@ -37,6 +37,14 @@ ALLOWED: Final[dict[str, tuple[str, ...]]] = {
         "understudy.ingest",
         "understudy.transport",
     ),
+    "understudy.doctor": (
+        "understudy_protocol",
+        "understudy_client",
+        "understudy.kinematics",
+        "understudy.align",
+        "understudy.ingest",
+        "understudy.transport",
+    ),
     "understudy.takes": (
         "understudy_protocol",
         "understudy.kinematics",
@@ -63,6 +71,7 @@ ALLOWED: Final[dict[str, tuple[str, ...]]] = {
         "understudy.runtime",
         "understudy.takes",
         "understudy.monitor",
+        "understudy.doctor",
     ),
     "understudy.cli": ("understudy_protocol", "understudy_client", "understudy.commands"),
     "understudy.__main__": ("understudy.cli",),

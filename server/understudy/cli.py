@@ -26,6 +26,8 @@ COMMANDS: Final = {
     "record": "write a character's stream to a BVH file",
     "retarget": "retarget a clip file to a character, as fast as it goes",
     "inspect": "what a clip or rig holds: tree, unit, axes, frames",
+    "map": "which joint plays which part of the body; a profile to correct it",
+    "doctor": "listen, and say why nothing moves or looks wrong",
     "status": "ask a server what it runs",
     "bench": "measure latency, budgets and quality on this machine",
 }

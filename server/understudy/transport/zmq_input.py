@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 import zmq
 
@@ -40,11 +40,24 @@ class FrameInput:
         socket.setsockopt(zmq.RCVTIMEO, timeout_ms)
         socket.setsockopt(zmq.SUBSCRIBE, b"")
         self._socket = socket
+        self._own_context: zmq.Context[zmq.Socket[bytes]] | None = None
         try:
             self.endpoint = bind(socket, address)
         except BaseException:
             socket.close()
             raise
+
+    @classmethod
+    def alone(cls, address: str, max_message_bytes: int, timeout_ms: int) -> Self:
+        """An input with a context of its own, which ends with it."""
+        context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        try:
+            opened = cls(context, address, max_message_bytes, timeout_ms)
+        except BaseException:
+            context.term()
+            raise
+        opened._own_context = context
+        return opened
 
     def receive(self) -> Arrival | None:
         """The next message, or None when none came within the time-out."""
@@ -57,3 +70,5 @@ class FrameInput:
     def close(self) -> None:
         """Unbind; only by the thread that receives, or after it has ended."""
         self._socket.close()
+        if self._own_context is not None:
+            self._own_context.term()

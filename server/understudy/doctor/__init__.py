@@ -1,0 +1,1 @@
+"""Why nothing moves, or looks wrong: facts collected by listening, and what they mean in words."""

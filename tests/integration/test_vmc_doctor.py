@@ -1,0 +1,112 @@
+"""The doctor with real sockets: a sender it is happy with, and some it is not."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from support.live import serving
+from support.udp import free_port, receiver
+from support.vmc import APPLY, blend
+from support.vmc_live import LiveVmcPerformer, VmcStage
+from understudy.cli import main
+from understudy.doctor.listening import listen_for_vmc
+
+
+@contextmanager
+def sending(send: Callable[[int], None], rate_hz: float = 60.0) -> Iterator[None]:
+    """Call `send` with 0, 1, 2, ... in a thread, evenly, until the block ends."""
+    ended = threading.Event()
+
+    def run() -> None:
+        number = 0
+        while not ended.wait(1.0 / rate_hz):
+            send(number)
+            number += 1
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def examine(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[dict[str, str]]]:
+    code = main(["doctor", "--json", "--host", "127.0.0.1", *words])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_a_walking_sender_has_a_body_and_a_rate(capsys: pytest.CaptureFixture[str]) -> None:
+    port = free_port()
+    performer = LiveVmcPerformer(f"127.0.0.1:{port}")
+    with sending(lambda number: performer.send(number % 100)):
+        facts = listen_for_vmc("127.0.0.1", port, 1.5)
+    performer.close()
+    assert facts.body is not None
+    assert (facts.body.missing, facts.body.refused) == ((), None)
+    assert 0.7 < facts.body.leg_m < 1.0
+    assert facts.rhythm is not None
+    assert facts.rhythm.rate_hz > 5.0
+    assert facts.refused.keys() <= {"no-body"}
+
+
+def test_a_face_without_a_body_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    port = free_port()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as face:
+
+        def send(number: int) -> None:
+            face.sendto(blend("Joy", 0.5), ("127.0.0.1", port))
+            face.sendto(APPLY, ("127.0.0.1", port))
+
+        with sending(send):
+            code, findings = examine(capsys, "--vmc", str(port), "--seconds", "0.5")
+    assert code == 1
+    assert any("but no bones" in finding["text"] for finding in findings)
+
+
+def test_silence_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    code, findings = examine(capsys, "--vmc", str(free_port()), "--seconds", "0.1")
+    assert code == 1
+    assert "nothing came" in findings[0]["text"]
+
+
+def test_a_port_in_use_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with receiver() as (_, port):
+        code, findings = examine(capsys, "--vmc", str(port), "--seconds", "0.1")
+    assert code == 1
+    assert "in use by another program" in findings[0]["text"]
+
+
+def test_a_running_server_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    session = {"performer": "alice", "character": "hero", "solver": "copy"}
+    performers = {"alice": {"vmc": "127.0.0.1:*"}}
+    with serving(session, performers=performers, characters={"hero": {"rig": "child"}}) as server:
+        control = server.endpoints.control
+        code, findings = examine(capsys, "--server", control, "--seconds", "0.2")
+        assert code == 1
+        assert any("was never heard" in finding["text"] for finding in findings)
+        stage = VmcStage(server)
+        try:
+            stage.start()
+            with sending(lambda number: stage.performer.send(number % 100)):
+                code, findings = examine(capsys, "--server", control, "--seconds", "1")
+        finally:
+            stage.close()
+        assert code == 0, findings
+        assert any(
+            "character 'hero'" in finding["text"] and finding["weight"] != "wrong"
+            for finding in findings
+        )
+
+
+def test_no_server_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    code, findings = examine(capsys, "--server", "tcp://127.0.0.1:1", "--seconds", "0.1")
+    assert code == 1
+    assert "no server answers" in findings[0]["text"]
