@@ -156,7 +156,7 @@ def test_chosen_markers_and_the_figures_are_told(
     words = ["retarget", str(bvh), "--enhance", str(c3d), "-o", str(tmp_path / "out.bvh")]
     assert main([*words, "--markers", "WRIST"]) == 0
     shown = capsys.readouterr().out
-    assert "1 points: WRIST" in shown
+    assert "points: WRIST\n" in shown
     assert "mm before," in shown
 
 

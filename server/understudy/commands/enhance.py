@@ -41,7 +41,7 @@ def enhance_file(clip: Clip, arguments: argparse.Namespace) -> int:
         f"wrote {arguments.output}: {result.clip.frame_count} frames at {clip.rate_hz:g} Hz,"
         f" {summary['frames_per_s']:,.0f} frames/s with {arguments.solver}"
     )
-    print(f"{len(result.points)} points: {', '.join(point.name for point in result.points)}")
+    print(f"points: {', '.join(point.name for point in result.points)}")
     if placement.left_out:
         print(f"hardly seen, left out: {', '.join(placement.left_out)}")
     print(

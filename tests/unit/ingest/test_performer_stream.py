@@ -22,11 +22,13 @@ from understudy.ingest.frame_reader import FrameReader
 from understudy.kinematics import Joint, Skeleton
 from understudy_protocol import (
     FrameMessage,
+    Marker,
     ProtocolError,
     SkeletonMessage,
     decode_skeleton,
     encode_frame,
     encode_skeleton,
+    with_skeleton_id,
 )
 
 ACTOR = builtin_character("actor")
@@ -77,6 +79,19 @@ def test_what_does_not_fit_is_rejected_by_reason() -> None:
     stream.take(stream.read(encode_frame(frame(0))), 0)
     assert reason(stream, frame(0)) == "duplicate"
     assert stream.counts["accepted"] == 1
+
+
+def test_measured_points_are_kept_and_a_frame_without_them_has_seen_none() -> None:
+    markers = tuple(Marker(name, 0, np.zeros(3)) for name in ("wrist", "toe"))
+    body = with_skeleton_id(replace(BODY, markers=markers))
+    stream = PerformerStream("alice")
+    assert stream.announce(encode_skeleton(body))
+    assert [marker.name for marker in stream.markers] == ["wrist", "toe"]
+    points = np.array([[0.5, 1.0, 0.25], [np.nan] * 3])
+    seen = frame(0, skeleton_id=body.id, points=points)
+    np.testing.assert_array_equal(stream.take(stream.read(encode_frame(seen)), 0).points, points)
+    blind = frame(1, skeleton_id=body.id)
+    assert np.isnan(stream.take(stream.read(encode_frame(blind)), 0).points).all()
 
 
 def test_a_rejected_frame_does_not_move_the_sequence() -> None:

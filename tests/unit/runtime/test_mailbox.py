@@ -48,6 +48,19 @@ def test_a_sample_lies_on_the_arc_between_its_neighbours(at: float) -> None:
     assert out.seq in (int(np.ceil(at)), int(np.ceil(at)) + 1)
 
 
+def test_points_are_sampled_between_frames_and_a_gap_stays_one() -> None:
+    mailbox = Mailbox(1, 2, 2)
+    for i in range(4):
+        moving = pose(i, jump=i == 0)
+        moving.points = np.array([[0.1 * i, 0.0, 0.0], [np.nan if i == 2 else 1.0] * 3])
+        mailbox.push(moving)
+    out = SourcePose.allocate(2, 2)
+    mailbox.sample(int(0.5 * FRAME) + LATENCY, out)
+    np.testing.assert_allclose(out.points, [[0.05, 0.0, 0.0], [1.0, 1.0, 1.0]])
+    mailbox.sample(int(1.5 * FRAME) + LATENCY, out)
+    np.testing.assert_allclose(out.points, [[0.15, 0.0, 0.0], [np.nan] * 3])
+
+
 def test_nothing_is_extrapolated() -> None:
     mailbox = filled(2 * CAPACITY)
     out = SourcePose.allocate(2)
