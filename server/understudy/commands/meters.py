@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from understudy_protocol import PoseMessage
-from understudy_protocol.status import STALE, status_names
+from understudy_protocol.status import RECOVERING, STALE, status_names
 
 _KEPT: Final = 8192
 _RATE_WINDOW_NS: Final = 2_000_000_000
@@ -19,8 +19,8 @@ class Reading:
     """One look at a stream.
 
     `rate_hz` is over the last two seconds; latency (ms) and error (mm, the largest distance of an
-    effector from its goal in a pose) are over the last 8,192 live poses; `lost` are poses that
-    never came, `status` the words of the last one. None where there is nothing to tell from.
+    effector from its goal in a pose) are over the last 8,192 live poses, the error without those
+    in which the character is still on its way back; `lost` are poses that never came, `status` the words of the last one. None where there is nothing to tell from.
     """
 
     character: str
@@ -48,6 +48,7 @@ class StreamMeter:
         self._residual_m = np.zeros(_KEPT)
         self._poses = 0
         self._live = 0
+        self._steady = 0
         self._lost = 0
         self._seq: int | None = None
         self._status = 0
@@ -63,14 +64,17 @@ class StreamMeter:
         self._poses += 1
         if not pose.status & STALE:  # a pose that is held has no latency of its own
             self._latency_ns[self._live % _KEPT] = latency_ns
-            self._residual_m[self._live % _KEPT] = pose.residual_m
             self._live += 1
+            if not pose.status & RECOVERING:
+                self._residual_m[self._steady % _KEPT] = pose.residual_m
+                self._steady += 1
 
     def read(self, now_ns: int) -> Reading:
         """How the stream is doing at `now_ns`, on the clock of `received_ns`."""
         kept = min(self._live, _KEPT)
         latency_ms = self._latency_ns[:kept] * 1e-6
-        error_mm = self._residual_m[:kept] * 1e3
+        steady = min(self._steady, _KEPT)
+        error_mm = self._residual_m[:steady] * 1e3
         return Reading(
             character=self._character,
             poses=self._poses,
@@ -78,8 +82,8 @@ class StreamMeter:
             rate_hz=self._rate_hz(now_ns),
             latency_p50_ms=float(np.percentile(latency_ms, 50)) if kept else None,
             latency_p99_ms=float(np.percentile(latency_ms, 99)) if kept else None,
-            error_mean_mm=float(error_mm.mean()) if kept else None,
-            error_max_mm=float(error_mm.max()) if kept else None,
+            error_mean_mm=float(error_mm.mean()) if steady else None,
+            error_max_mm=float(error_mm.max()) if steady else None,
             status=status_names(self._status),
         )
 
