@@ -124,7 +124,7 @@ OPERATIONS: Final[dict[str, tuple[tuple[str, Check, bool], ...]]] = {
         ("rate_hz", _rate, False),
     ),
     "close": (("character", _name, True),),
-    "set": (("character", _name, True), ("params", _params, True)),
+    "set": (("character", _name, True), ("solver", _name, False), ("params", _params, False)),
     "reset": (("character", _name, True),),
     "stats": (("character", _name, False),),
     "time": (("t1", _time, True),),

@@ -140,8 +140,15 @@ class Operations:
 
     async def _set(self, fields: Mapping[str, Any]) -> Fields:
         session = self._find(fields)
+        params = fields.get("params") or {}
+        solver = fields.get("solver") or session.config.solver
         try:
-            return {"params": session.set_parameters(fields["params"])}
+            if solver == session.config.solver:
+                values = session.set_parameters(params)
+            else:
+                # Compiling takes long: not on the loop that answers everyone.
+                values = await asyncio.to_thread(self._show.change_solver, session, solver, params)
+            return {"solver": solver, "params": values}
         except LookupError as error:
             raise RefusedError("not-ready", str(error)) from None
         except UnderstudyError as error:

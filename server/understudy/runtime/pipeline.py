@@ -146,6 +146,28 @@ def _assemble(
     return pipeline
 
 
+def another_solver(
+    pipeline: Pipeline,
+    character: Skeleton,
+    solver_name: str,
+    parameters: Mapping[str, ParameterValue],
+) -> Solver:
+    """A solver, warm, that can take the place of the pipeline's; SolverError tells what is wrong.
+
+    Nothing that a frame uses is touched.
+    """
+    aligner = pipeline.aligner
+    wanted = dict(parameters)
+    if pipeline.enhancer is not None:
+        wanted = {**SOLVER_PARAMETERS.get(solver_name, {}), **wanted}
+    solver = create_solver(solver_name, character, aligner.effectors, wanted)
+    targets = Targets.allocate(character, aligner.effectors, len(aligner.contact_names))
+    for _ in range(_WARM_STEPS):
+        solver.step(targets, 1.0 / 60.0)
+    solver.reset()
+    return solver
+
+
 def reset_pipeline(pipeline: Pipeline, pose: Pose | None = None) -> None:
     """Forget the past and start from `pose`, the rest pose if there is none."""
     pipeline.bridge.reset()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,10 +14,11 @@ from understudy.conditioning import Bridged, CharacterPose
 from understudy.config import PerformerConfig, SessionConfig
 from understudy.ingest import SourcePose
 from understudy.runtime.character import Character
-from understudy.runtime.pipeline import Pipeline, reset_pipeline
+from understudy.runtime.pipeline import Pipeline, another_solver, reset_pipeline
 from understudy.runtime.sinks import PoseSink
 from understudy.runtime.timing import StageTimes, now_ns, wall_ns
 from understudy.solvers.base import ParameterValue
+from understudy.solvers.crossfade import Crossfade
 from understudy.transport import PoseOutput
 from understudy_protocol import status
 from understudy_protocol.inspection import GoalsMessage, encode_goals
@@ -86,6 +88,32 @@ class Session:
                 self.character.announce(self._output)
         if old is not None:
             self.publish_event("skeleton-changed", "the performer's skeleton changed")
+
+    def change_solver(
+        self, name: str, parameters: Mapping[str, ParameterValue]
+    ) -> dict[str, ParameterValue]:
+        """Go over to another solver; all of its parameters. SolverError changes nothing.
+
+        LookupError while there is no pipeline to change, or the last change is under way. Not to be
+        called at the same moment as `adopt`.
+        """
+        pipeline = self._pipeline
+        if pipeline is None:
+            raise LookupError("the performer's skeleton is not known yet")
+        old = pipeline.solver
+        if isinstance(old, Crossfade):
+            if old.active:
+                raise LookupError("the last change of solver is still being eased in")
+            old = old.new
+        new = another_solver(pipeline, self.character.skeleton, name, parameters)
+        with self._lock:
+            self.config = replace(self.config, solver=name, parameters=dict(parameters))
+            if pipeline.fresh:
+                pipeline.solver = new  # nothing was shown yet
+            else:
+                pipeline.solver = Crossfade(old, new, self.ease_s)
+        self.publish_event("solver-changed", f"the solver is {name!r}")
+        return new.parameters()
 
     def refuse(self, problem: str) -> None:
         """Say why the performer cannot drive this character; it holds its pose."""

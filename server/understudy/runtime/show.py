@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 from understudy.align.profile import Profile, ProfileError, read_profile
@@ -18,6 +19,7 @@ from understudy.runtime.performer import MAX_PERFORMERS, Performer
 from understudy.runtime.pipeline import attached_points, build_enhancement, build_pipeline
 from understudy.runtime.session import Session
 from understudy.runtime.sinks import open_sinks
+from understudy.solvers.base import ParameterValue
 from understudy.transport import PoseOutput
 
 _log = logging.getLogger(__name__)
@@ -37,6 +39,7 @@ class Show:
         self._output = output
         self._clocks: dict[str, OutputClock] = {}
         self._lock = threading.Lock()
+        self._equipping = threading.Lock()  # pipelines and solvers are changed one at a time
         self._orders: queue.SimpleQueue[Performer | None] = queue.SimpleQueue()
         self._builder = threading.Thread(target=self._build, name="builder", daemon=True)
 
@@ -115,6 +118,13 @@ class Show:
         session.close()
         return True
 
+    def change_solver(
+        self, session: Session, solver: str, parameters: Mapping[str, ParameterValue]
+    ) -> dict[str, ParameterValue]:
+        """Let a session go over to another solver, as `Session.change_solver`."""
+        with self._equipping:
+            return session.change_solver(solver, parameters)
+
     def greeting(self, prefix: bytes) -> list[tuple[bytes, bytes]]:
         """The skeletons that a new subscriber to `prefix` must have first."""
         skeletons = [
@@ -150,7 +160,8 @@ class Show:
                 if source is None or session.fits(source_id):
                     continue
                 try:
-                    self._equip(session, performer, source, source_id)
+                    with self._equipping:
+                        self._equip(session, performer, source, source_id)
                 except UnderstudyError as error:
                     session.refuse(str(error))
                     _log.warning("%r cannot drive %r: %s", performer.name, session.name, error)
