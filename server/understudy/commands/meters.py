@@ -20,7 +20,8 @@ class Reading:
 
     `rate_hz` is over the last two seconds; latency (ms) and error (mm, the largest distance of an
     effector from its goal in a pose) are over the last 8,192 live poses, the error without those
-    in which the character is still on its way back; `lost` are poses that never came, `status` the words of the last one. None where there is nothing to tell from.
+    in which the character is still on its way back; `lost` are poses that never came, `status` the
+    words of the last one. None where there is nothing to tell from.
     """
 
     character: str
