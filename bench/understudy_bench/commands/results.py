@@ -13,7 +13,8 @@ from understudy_bench.report import Report, Table
 
 EXAMPLE = "example: understudy bench results latency.json solvers.json -o RESULTS.md"
 
-# Longer tables stay in the JSON files, and of more checks only those that did not pass are listed.
+# Longer tables stay in the JSON files, and of more checks only those that did not pass are shown,
+# folded away if they are many.
 _LONGEST: Final = 40
 
 _VERDICTS: Final = {True: "pass", False: "**fail**", None: "too noisy to say"}
@@ -92,4 +93,8 @@ def _checks(checks: Sequence[Mapping[str, Any]]) -> str:
         ]
         for check in checks
     ]
-    return _markdown(Table(title, ("check", "value", "limit", ""), rows))
+    columns = ("check", "value", "limit", "")
+    if len(rows) <= _LONGEST:
+        return _markdown(Table(title, columns, rows))
+    shown = _markdown(Table("Those that did not pass", columns, rows))
+    return f"<details>\n<summary>{title}</summary>\n\n{shown}\n\n</details>"
