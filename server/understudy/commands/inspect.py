@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 
-from understudy.characters import describe
+from understudy.characters import describe, load_clip
 from understudy.characters.units import AXES
 from understudy.commands.arguments import add_json, number
+from understudy.config import DEFAULT_SOLVER
+from understudy.errors import UnderstudyError
 
-EXAMPLE = "example: understudy inspect walk"
+EXAMPLE = """example: understudy inspect walk
+example: understudy inspect walk --to giant --picture walk.png"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,11 +28,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--up", choices=AXES, help="up axis of a BVH file (default: judged from the body)"
     )
+    parser.add_argument(
+        "--to", metavar="CHARACTER", help="the character of the picture, a file or a built-in one"
+    )
+    parser.add_argument(
+        "--picture",
+        type=Path,
+        metavar="OUT.png",
+        help="draw the clip's performer and the character side by side at five instants",
+    )
     add_json(parser, "it")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Describe the file."""
+    """Describe the file, or draw it beside a character."""
+    if (arguments.to is None) != (arguments.picture is None):
+        raise UnderstudyError("a picture needs both --to CHARACTER and --picture OUT.png")
+    if arguments.picture is not None:
+        # Only who wants a picture waits for what it needs.
+        from understudy.commands.picture import draw_pair
+
+        draw_pair(load_clip(arguments.file), arguments.to, DEFAULT_SOLVER, arguments.picture)
+        print(f"wrote {arguments.picture}")
+        return 0
     description = describe(arguments.file, unit_m=arguments.unit, up=arguments.up)
     print(json.dumps(description.to_json()) if arguments.json else description.to_text())
     return 0
