@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import time
 from dataclasses import asdict, dataclass
 from typing import Final
 
 import numpy as np
 
 from understudy_bench.latencies import Nanoseconds
-from understudy_bench.machine import Load
+from understudy_bench.machine import CpuUse, Load, load_since
 
 # Beyond these, equal runs differ by more than what is measured.
 MAX_STEAL: Final = 0.01
@@ -65,3 +67,17 @@ class Noise:
         if not self.noisy:
             return "the machine was quiet"
         return f"the machine was noisy: {'; '.join(self.reasons)}"
+
+
+class NoiseWatch:
+    """What disturbs this process, from here on."""
+
+    def __init__(self) -> None:
+        self._before = CpuUse.now()
+        self._began_ns, self._cpu_ns = time.perf_counter_ns(), time.process_time_ns()
+
+    def noise(self) -> Noise:
+        """What disturbed it so far; there are no wake-ups to be late for."""
+        own_ns = time.process_time_ns() - self._cpu_ns
+        whole_ns = max(1, time.perf_counter_ns() - self._began_ns) * (os.cpu_count() or 1)
+        return Noise.measure(np.zeros(0, np.int64), load_since(self._before), own_ns / whole_ns)

@@ -7,11 +7,16 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Final
 
+from understudy.characters import load_clip
 from understudy_bench.checks import Check, judge
-from understudy_bench.machine import CpuUse, describe_machine, load_since
+from understudy_bench.machine import describe_machine
+from understudy_bench.noise import NoiseWatch
+from understudy_bench.paper.egik_section import egik_section
 from understudy_bench.paper.swing import BODIES, SwingResult, run_swing
+from understudy_bench.paper.ukf_section import ukf_section
 from understudy_bench.paper.walking import PUBLISHED_MAX_ERROR_CM, WalkingResult, run_walking
 from understudy_bench.report import Report, Table
+from understudy_bench.task import build_task
 
 EXAMPLE = "example: understudy bench paper --json paper.json"
 
@@ -19,6 +24,7 @@ EXAMPLE = "example: understudy bench paper --json paper.json"
 PAPER_FORM: Final = {"paper": 1, "corrections": 0}
 DEFAULT_LIMIT_CM: Final = 0.02
 LOW_RATE_HZ: Final = 10.0
+TASK_HZ: Final = 120.0
 LOW_RATE_LIMIT_CM: Final = 0.25
 SWING_LIMIT_CM: Final = 0.05
 # The pelvis counts as even if its speed varies by no more than this beyond the performer's own.
@@ -26,12 +32,18 @@ EVENNESS: Final = 0.01
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The experiments have no options: they are what was published."""
+    """Declare the bench's arguments: the experiments are what was published, but for the walk."""
+    parser.add_argument(
+        "--walk",
+        metavar="FILE",
+        help="a recorded walk at 120 Hz, BVH: the sweep's slide and jerk on it",
+    )
 
 
 def run(arguments: argparse.Namespace) -> Report:
     """Run every experiment and set the figures beside the published ones."""
-    before = CpuUse.now()
+    watch = NoiseWatch()
+    recorded = None if arguments.walk is None else load_clip(arguments.walk)
     walks = {
         "published form": run_walking(PAPER_FORM),
         "published form, pelvis free": run_walking(PAPER_FORM, hold_pelvis=False),
@@ -39,13 +51,18 @@ def run(arguments: argparse.Namespace) -> Report:
         "default, 10 Hz": run_walking({}, rate_hz=LOW_RATE_HZ),
     }
     swings = [run_swing(body, {}) for body in BODIES]
-    meta = {**describe_machine(), "steal": load_since(before).steal}
+    task = build_task("walk", TASK_HZ)
+    noisy = watch.noise().noisy
+    sections = (egik_section(task, noisy=noisy), ukf_section(task, recorded, noisy=noisy))
+    noise = watch.noise()
     results = {
         "walking": {name: asdict(each) for name, each in walks.items()},
         "swing": [asdict(each) for each in swings],
         "published": {"walking_max_error_cm": PUBLISHED_MAX_ERROR_CM},
+        **{section.name: section.results for section in sections},
     }
-    tables = (_walking_table(walks), _swing_table(swings))
+    tables = [_walking_table(walks), _swing_table(swings)]
+    checks = _checks(walks, swings)
     notes = [
         "walking: 390 frames at 30 Hz, 8 rows of 30 degrees of freedom; published maximum"
         f" {PUBLISHED_MAX_ERROR_CM} cm",
@@ -53,7 +70,13 @@ def run(arguments: argparse.Namespace) -> Report:
         " against the performer's, bend summed over the torso joints, twist of the shoulder line"
         " against the pelvis, largest minus smallest",
     ]
-    return Report("paper", meta, results, _checks(walks, swings), tables, notes)
+    for section in sections:
+        tables += section.tables
+        checks += section.checks
+        notes += section.notes
+    notes.append(noise.sentence())
+    meta = {**describe_machine(), **noise.meta()}
+    return Report("paper", meta, results, checks, tables, notes)
 
 
 def _checks(walks: dict[str, WalkingResult], swings: Sequence[SwingResult]) -> list[Check]:

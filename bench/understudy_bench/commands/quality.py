@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
-
-import numpy as np
 
 from understudy.align.limits import anatomical_limits
 from understudy.align.roles import find_roles
@@ -20,8 +16,8 @@ from understudy.characters.anatomy import joint_range
 from understudy.kinematics.limits import JointLimits
 from understudy.solvers import SOLVERS
 from understudy_bench.checks import Check, Sense, judge
-from understudy_bench.machine import CpuUse, describe_machine, load_since
-from understudy_bench.noise import Noise
+from understudy_bench.machine import describe_machine
+from understudy_bench.noise import NoiseWatch
 from understudy_bench.pictures import draw_worst_instants
 from understudy_bench.quality import Figures, motion_limits, retarget_clip, score
 from understudy_bench.quality.baselines import BASELINES, CUTOFF_HZ
@@ -110,7 +106,7 @@ def run(arguments: argparse.Namespace) -> Report:
 
 def run_quality(options: QualityOptions) -> Report:
     """Retarget everything and score it."""
-    before, began_ns, cpu_ns = CpuUse.now(), time.perf_counter_ns(), time.process_time_ns()
+    watch = NoiseWatch()
     figures: list[Figures] = []
     notes = [
         "error: effectors where no limit binds, mean / max; slide: planted pivots by the strict and"
@@ -137,8 +133,7 @@ def run_quality(options: QualityOptions) -> Report:
                     meter.advance()
     if options.pictures is not None:
         notes.append(f"the worst instants are drawn in {options.pictures}")
-    own = (time.process_time_ns() - cpu_ns) / (time.perf_counter_ns() - began_ns)
-    noise = Noise.measure(np.zeros(0, np.int64), load_since(before), own / (os.cpu_count() or 1))
+    noise = watch.noise()
     notes.append(noise.sentence())
     meta = {**describe_machine(), **noise.meta()}
     results = {"limits": options.limits, "figures": [asdict(each) for each in figures]}
