@@ -76,6 +76,7 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (["record", "giant", "-o", "x.bvh", "--from", NOBODY, "--wait", "0.1"], "no pose of"),
         (["retarget", "walk", "--to", "elf", "-o", "x.bvh"], "character 'elf' is unknown"),
         (["retarget", "walk", "--to", "giant", "-o", "x.bvh", "--solver", "magic"], "'magic'"),
+        (["retarget", "walk", "--to", "giant", "-o", "x.bvh", "--whole"], "only 'egik' solves"),
         (["inspect", "none.bvh"], "none.bvh: cannot be read"),
         (["inspect", "walk", "--up", "sideways"], "'sideways'"),
     ],
@@ -190,6 +191,26 @@ def test_a_clip_is_retargeted_to_every_character(
     # Angles as they are miss the goals of a body that is built otherwise; solving meets them.
     assert errors_mm["clik"] <= errors_mm["copy"]
     assert errors_mm["clik"] < 1.0
+
+
+def test_a_clip_is_retargeted_as_a_whole(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    walk = load_clip("walk")
+    part = Clip("part", walk.skeleton, walk.rate_hz, walk.roots[:40], walk.rotations_xyzw[:40])
+    write_bvh(tmp_path / "part.bvh", part)
+    written = []
+    for options in ([], ["--whole"]):
+        out = tmp_path / "out.bvh"
+        words = ["retarget", str(tmp_path / "part.bvh"), "--to", "short-legs", "-o", str(out)]
+        assert main([*words, "--solver", "egik", "--json", *options]) == 0
+        summary = json.loads(capsys.readouterr().out)
+        assert summary["frames"] == 40
+        assert summary["foot_error_mean_mm"] < 2.0
+        written.append(read_bvh(out, unit_m=0.01, up="y").clip)
+    causal, whole = written
+    assert np.isfinite(whole.rotations_xyzw).all()
+    assert 1e-4 < np.abs(whole.rotations_xyzw - causal.rotations_xyzw).max() < 0.1
 
 
 def test_a_clip_without_frames_cannot_be_retargeted(
