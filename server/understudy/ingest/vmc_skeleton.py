@@ -35,13 +35,17 @@ class VmcBody:
         self._candidate_frames = 0
         self._offsets: FloatArray = np.zeros((BONE_COUNT, 3))
         self._seen = b""
+        self._exact = b""
 
     def update(self, frame: VmcFrame) -> bool:
         """Look at a frame; True if `skeleton` is another one from now on."""
         if not frame.seen[HIPS]:
             return False
         seen = frame.seen.tobytes()
-        if seen == self._seen and _alike(frame.positions, self._offsets):
+        # Most senders repeat their offsets to the bit; that is quicker to see than a distance.
+        if seen == self._seen and (
+            frame.positions[1:].tobytes() == self._exact or _alike(frame.positions, self._offsets)
+        ):
             self._candidate_frames = 0
             return False
         if (
@@ -57,13 +61,15 @@ class VmcBody:
             return False
         self._candidate_frames = 0
         self._offsets, self._seen = self._candidate, seen
+        self._exact = self._offsets[1:].tobytes()
         self.skeleton = _skeleton(frame.seen, self._offsets)
         self.bones = np.array([BONE_NAMES.index(name) for name in self.skeleton.names], np.int64)
         return True
 
     def pose_into(self, frame: VmcFrame, root: FloatArray, rotations_xyzw: FloatArray) -> None:
         """Write the frame as a pose of `skeleton`: `root` (3,) m, `rotations_xyzw` (n, 4)."""
-        np.take(frame.rotations_xyzw, self.bones, axis=0, out=rotations_xyzw)
+        # The indices are right; without a mode that cannot fail numpy would buffer the output.
+        np.take(frame.rotations_xyzw, self.bones, axis=0, out=rotations_xyzw, mode="clip")
         rotations_xyzw[0] = frame.root_xyzw
         root[:] = frame.root
 
