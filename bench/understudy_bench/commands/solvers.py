@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -151,7 +152,8 @@ def run_solvers(options: SolverOptions) -> Report:
                 meter.advance()
         # The peers' own time is not known here; the machine is called noisy for it only if someone
         # else works, so without peers.
-        own = (time.process_time_ns() - cpu_ns) / max(1, now_ns() - began_ns)
+        whole_ns = max(1, now_ns() - began_ns) * (os.cpu_count() or 1)
+        own = (time.process_time_ns() - cpu_ns) / whole_ns
         load = load_since(before)
         late = np.array([late_ns for each in ours for late_ns in each.late_ns], np.int64)
         noise = Noise.measure(late, load, 1.0 if options.peers else own)
