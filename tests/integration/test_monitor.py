@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -149,6 +150,17 @@ def parameter(control: Control, name: str) -> float:
     return float(control.request("list")["sessions"][0]["params"][name])
 
 
+def solver(control: Control) -> str:
+    return str(control.request("list")["sessions"][0]["solver"])
+
+
+def keep_picture(page: Page, name: str) -> None:
+    """For people to look at, in the folder that UNDERSTUDY_SCREENSHOTS names."""
+    folder = os.environ.get("UNDERSTUDY_SCREENSHOTS")
+    if folder:
+        page.screenshot(path=Path(folder) / f"{name}.png", timeout=120_000)
+
+
 def assert_same_motion(
     path: Path,
     joints: tuple[str, ...],
@@ -177,11 +189,14 @@ def test_the_page_shows_steers_records_and_waits(tmp_path: Path) -> None:
                 page, asked = open_page(context, url)
                 wait_until(page, lambda: "Live: one performer" in status(page), "the live state")
                 check_motion(page)
+                keep_picture(page, "early")
                 check_steering(page, endpoints)
                 check_recording(page, tmp_path / "takes", actor, witness)
+                keep_picture(page, "later")
                 server.stop()
                 wait_until(page, lambda: "Waiting for the server" in status(page), "the wait")
                 assert "understudy serve" in page.inner_text("body")
+                keep_picture(page, "waiting")
                 server = open_server(endpoints)
                 wait_until(page, lambda: "Live: one performer" in status(page), "the return")
                 check_motion(page)
@@ -233,6 +248,11 @@ def check_steering(page: Page, endpoints: Endpoints) -> None:
         )
         page.get_by_role("button", name="Undo").click()
         wait_until(page, lambda: parameter(control, "k1") == before, "the undo")
+        page.get_by_role("combobox", name="Solver").click()
+        page.get_by_role("option", name="copy").click()
+        wait_until(page, lambda: solver(control) == "copy", "the other solver")
+        page.get_by_role("button", name="Undo").click()
+        wait_until(page, lambda: solver(control) == "clik", "the first solver again")
         page.get_by_role("tab", name="Live").click()
 
 

@@ -25,12 +25,12 @@ Input = viser.GuiSliderHandle[float] | viser.GuiNumberHandle[float] | viser.GuiC
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A parameter as it was before a viewer changed it."""
+    """A parameter, or the whole solver, as it was before a viewer changed it."""
 
     character: str
-    name: str
+    name: str  # of the parameter
     before: float
-    time_s: float
+    solver: str | None = None  # the one to go back to, in place of a parameter
 
 
 class Controls:
@@ -52,6 +52,10 @@ class Controls:
         self._parameters: dict[str, Parameter] = {}
         self._character = gui.add_dropdown("Character", ("none",))
         self._character.on_update(lambda _: self._rebuild())
+        self._solver = gui.add_dropdown(
+            "Solver", ("none",), hint="The character eases over to another one."
+        )
+        self._solver.on_update(self._solver_chosen)
         self._about = gui.add_html(markup.note(""))
         self._folder = gui.add_folder("Parameters")
         self._undo_button = gui.add_button("Undo", icon=viser.Icon.ARROW_BACK_UP, disabled=True)
@@ -87,6 +91,7 @@ class Controls:
             if self._character.options != names:
                 self._character.options = names
             self._rebuild()
+            self._follow_solver()
             self._follow_values()
             self._undo_button.disabled = not self._undo
 
@@ -96,7 +101,10 @@ class Controls:
             if self._undo:
                 change = self._undo.pop()
                 self._touched_s.pop(change.name, None)
-                self._send(change.character, {change.name: change.before})
+                if change.solver is not None:
+                    self._send_solver(change.character, change.solver)
+                else:
+                    self._send(change.character, {change.name: change.before})
                 self._undo_button.disabled = not self._undo
 
     def _rebuild(self) -> None:
@@ -125,6 +133,21 @@ class Controls:
                 for parameter in parameters:
                     value = values.get(parameter.name, parameter.default)
                     self._inputs[parameter.name] = self._input(parameter, value)
+
+    def _solver_chosen(self, event: viser.GuiEvent[Any]) -> None:
+        if event.client is None:
+            return  # set by us, to what the server says
+        with self._lock:
+            character = str(self._character.value)
+            before, wanted = self._solvers.get(character), str(self._solver.value)
+            if before is not None and wanted != before:
+                change = Change(character, "", 0.0, before)
+                self._undo = [*self._undo, change][-_MOST_UNDO:]
+                self._send_solver(character, wanted)
+
+    def _send_solver(self, character: str, solver: str) -> None:
+        self._solvers[character] = solver
+        self._link.request("set", {"character": character, "solver": solver}, self._take_reply)
 
     def _input(self, parameter: Parameter, value: float) -> Input:
         gui, p = self._gui, parameter
@@ -158,7 +181,7 @@ class Controls:
                 and now - touched < _ONE_GESTURE_S
             )
             if not one_gesture:
-                self._undo = [*self._undo, Change(character, name, before, now)][-_MOST_UNDO:]
+                self._undo = [*self._undo, Change(character, name, before)][-_MOST_UNDO:]
             self._touched_s[name] = now
             self._undo_button.disabled = False
             self._send(character, {name: value})
@@ -167,13 +190,12 @@ class Controls:
         with self._lock:
             character = str(self._character.value)
             values = self._values.get(character, {})
-            now = time.monotonic()
             changed = {
                 p.name: p.default
                 for p in self._parameters.values()
                 if values.get(p.name, p.default) != p.default
             }
-            self._undo += [Change(character, name, values[name], now) for name in changed]
+            self._undo += [Change(character, name, values[name]) for name in changed]
             self._touched_s = {}
             if changed:
                 self._send(character, changed)
@@ -197,6 +219,15 @@ class Controls:
     def _tell(self, error: str) -> None:
         if error:
             self._about.content = markup.note(error)
+
+    def _follow_solver(self) -> None:
+        solver = self._solvers.get(str(self._character.value))
+        known = () if self._view.listed is None else self._view.listed["solvers"]
+        options = tuple(str(name) for name in known) or ("none",)
+        if self._solver.options != options:
+            self._solver.options = options
+        if solver in options and self._solver.value != solver:
+            self._solver.value = solver  # type: ignore[misc]  # hidden setter
 
     def _follow_values(self) -> None:
         """Show the server's values where no viewer has just been at work."""

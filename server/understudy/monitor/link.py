@@ -14,6 +14,8 @@ from understudy_protocol import ProtocolError
 # A look at the server's figures costs it about a millisecond: not more often than this.
 _LOOK_S: Final = 1.0
 _ANSWER_S: Final = 1.5
+# Another solver may have to be compiled first.
+_PATIENT_S: Final = 60.0
 
 Fields = Mapping[str, Any]  # what the control channel carries: numbers, texts, lists and maps
 OnReply = Callable[[Fields | None, str], None]
@@ -111,7 +113,7 @@ class Link:
                 return
             op, fields, on_reply = wanted
             try:
-                on_reply(control.request(op, **fields), "")
+                on_reply(control.request(op, timeout=_PATIENT_S, **fields), "")
             except (ClientError, ProtocolError) as error:
                 on_reply(None, str(error))
             if self._requests.empty():

@@ -33,7 +33,7 @@ _FOV_RAD: Final = np.radians(42.0)
 # How much of the picture's height or width the bodies take.
 _FILLED: Final = 0.86
 _FOLLOW_S: Final = 0.5
-_EMPTY_HEIGHT_M: Final = 1.8
+_EMPTY_HEIGHT_M: Final = 2.5
 SPACING: Final = 0.75
 
 
