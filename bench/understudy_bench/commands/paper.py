@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Final
 
 from understudy.characters import load_clip
@@ -38,12 +38,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a recorded walk at 120 Hz, BVH: the sweep's slide and jerk on it",
     )
+    parser.add_argument(
+        "--collection", default="", metavar="NAME", help="where the walk is from, for the report"
+    )
 
 
 def run(arguments: argparse.Namespace) -> Report:
     """Run every experiment and set the figures beside the published ones."""
     watch = NoiseWatch()
-    recorded = None if arguments.walk is None else load_clip(arguments.walk)
+    recorded = None
+    if arguments.walk is not None:
+        clip = load_clip(arguments.walk)
+        recorded = replace(clip, name=f"{arguments.collection} {clip.name}".strip())
     walks = {
         "published form": run_walking(PAPER_FORM),
         "published form, pelvis free": run_walking(PAPER_FORM, hold_pelvis=False),
