@@ -161,8 +161,8 @@ def test_the_client_example_has_five_lines() -> None:
     assert len(example.splitlines()) == 5
 
 
-def test_the_show_file_is_one(tmp_path: Path) -> None:
-    (example,) = fences("toml")
+@pytest.mark.parametrize("example", fences("toml"))
+def test_every_show_file_is_one(example: str, tmp_path: Path) -> None:
     show = tmp_path / "show.toml"
     show.write_text(example, encoding="utf-8")
     assert load_config(show).sessions[0].character == "hero"
