@@ -15,7 +15,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from understudy.commands.arguments import count
-from understudy.kinematics import FloatArray
+from understudy.kinematics import FloatArray, ForwardKinematics, Skeleton
 from understudy.solvers import SOLVERS, create_solver
 from understudy.solvers.base import Status
 from understudy_bench.checks import Check, judge, judge_unless_noisy
@@ -32,6 +32,8 @@ EXAMPLE = "example: understudy bench solvers --clip walk --peers"
 RATE_HZ: Final = 120.0
 SLOW_HZ: Final = 30.0
 MAX_HOT_US: Final = 12.0
+MAX_FORWARD_US: Final = 3.0
+_FORWARD_BATCHES, _FORWARD_CALLS = 20, 500
 MAX_ERROR_CM: Final = 0.05
 LEAST_SPEEDUP: Final = {"placo": 20.0, "mink": 40.0}
 WARM_UP_S: Final = 0.25
@@ -267,7 +269,29 @@ def _report(
     )
     meta = {**describe_machine(), **noise.meta()}
     checks = [] if clik is None else _checks(task.name, timings, clik, noise)
+    checks.append(
+        judge_unless_noisy(
+            f"forward kinematics of {len(task.skeleton)} joints, one call",
+            forward_kinematics_us(task.skeleton),
+            "us",
+            "<=",
+            MAX_FORWARD_US,
+            noisy=noise.noisy,
+        )
+    )
     return Report("solvers", meta, results, checks, (_table(task, timings, clik),), notes)
+
+
+def forward_kinematics_us(skeleton: Skeleton) -> float:
+    """Time of one call of forward kinematics from Python, best of several batches."""
+    kinematics, pose = ForwardKinematics(skeleton), skeleton.rest_pose()
+    batches = []
+    for _ in range(_FORWARD_BATCHES):
+        began_ns = now_ns()
+        for _ in range(_FORWARD_CALLS):
+            kinematics.update(pose.root, pose.rotations_xyzw)
+        batches.append((now_ns() - began_ns) / _FORWARD_CALLS / 1e3)
+    return min(batches)
 
 
 def _times(timing: Timing, clik: Timing) -> float:
