@@ -17,6 +17,7 @@ from understudy.monitor import markup
 from understudy.monitor.colours import BAD, GOOD, WARN, css
 from understudy.monitor.controls import Controls
 from understudy.monitor.feed import BodyView, Feed, LatencyView
+from understudy.monitor.figures import HISTORY_S
 from understudy.monitor.link import Link, ServerView
 from understudy.monitor.recorder import MAX_SECONDS, Recorder, Take
 from understudy.monitor.stage import CAMERAS, SPACING, Stage
@@ -101,7 +102,7 @@ class Panel:
         self._plot_top = 1.0
         self._losses: deque[tuple[float, int]] = deque()
         marks = ((_P50, "p50"), (_P99, "p99"))
-        gui.add_html(markup.heading("Time in the server (ms), last minutes", "", marks))
+        gui.add_html(markup.heading("Time in the server (ms), last 3 minutes", "", marks))
         empty = np.array([-1.0, 0.0])
         self._plot = gui.add_uplot(
             (empty, np.zeros(2), np.zeros(2)),
@@ -275,7 +276,8 @@ def _quality(bodies: Sequence[BodyView], latency: LatencyView) -> list[markup.Ti
 
 def _scales(top: float) -> dict[str, viser.uplot.Scale]:
     return {
-        "x": viser.uplot.Scale(time=False),
+        # Without a range of its own the axis drifts away from data that moves.
+        "x": viser.uplot.Scale(time=False, range=(-HISTORY_S / 60.0, 0.0)),
         "y": viser.uplot.Scale(range=(0.0, top)),
     }
 
