@@ -10,12 +10,15 @@ from typing import Any, Final, NamedTuple
 from understudy_protocol.errors import ProtocolError
 from understudy_protocol.limits import (
     MAX_ARRAY_ITEMS,
+    MAX_COUNTDOWN_S,
     MAX_DEPTH,
+    MAX_HOLD_S,
     MAX_I64,
     MAX_MAP_ITEMS,
     MAX_RATE_HZ,
     MAX_TEXT_BYTES,
     MAX_U64,
+    MIN_HOLD_S,
     MIN_I64,
     MIN_RATE_HZ,
     PROTOCOL_VERSION,
@@ -101,6 +104,14 @@ def _rate(fields: Fields, key: str) -> None:
     fields.number(key, MIN_RATE_HZ, MAX_RATE_HZ)
 
 
+def _countdown(fields: Fields, key: str) -> None:
+    fields.number(key, 0.0, MAX_COUNTDOWN_S)
+
+
+def _hold(fields: Fields, key: str) -> None:
+    fields.number(key, MIN_HOLD_S, MAX_HOLD_S)
+
+
 def _time(fields: Fields, key: str) -> None:
     fields.integer(key, MIN_I64, MAX_I64)
 
@@ -128,6 +139,11 @@ OPERATIONS: Final[dict[str, tuple[tuple[str, Check, bool], ...]]] = {
     "reset": (("character", _name, True),),
     "stats": (("character", _name, False),),
     "time": (("t1", _time, True),),
+    "calibrate": (
+        ("performer", _name, True),
+        ("countdown_s", _countdown, False),
+        ("hold_s", _hold, False),
+    ),
 }
 
 

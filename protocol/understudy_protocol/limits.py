@@ -35,6 +35,9 @@ FRAME_UNIT_TOLERANCE: Final = 0.1
 MAX_EASE_S: Final = 10.0
 MIN_RATE_HZ: Final = 1.0
 MAX_RATE_HZ: Final = 1000.0
+MAX_COUNTDOWN_S: Final = 60.0
+MIN_HOLD_S: Final = 0.2
+MAX_HOLD_S: Final = 30.0
 
 ANNOUNCE_INTERVAL_NS: Final = 1_000_000_000
 """A performer repeats its skeleton at least this often."""

@@ -49,7 +49,7 @@ def test_hello_says_who_and_where(server: Server, control: ControlClient) -> Non
         server.endpoints.output,
     )
     assert set(reply["ops"]) == {
-        "hello", "list", "open", "close", "set", "reset", "stats", "time",
+        "hello", "list", "open", "close", "set", "reset", "stats", "time", "calibrate",
     }  # fmt: skip
 
 

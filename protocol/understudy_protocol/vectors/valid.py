@@ -336,6 +336,11 @@ def _control() -> Iterator[ValidVector]:
         ("reset", "forgets the past", {"character": "giant"}),
         ("stats", "of everything", {}),
         ("time", "the first of four times", {"t1": 1_000_000}),
+        (
+            "calibrate",
+            "three seconds to take up the pose, one to hold it",
+            {"performer": "anna", "countdown_s": 3.0, "hold_s": 1.0},
+        ),
     )
     for number, (op, about, fields) in enumerate(requests, 1):
         yield ValidVector(

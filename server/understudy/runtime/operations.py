@@ -10,6 +10,7 @@ from typing import Any, Final
 import understudy
 from understudy.config import CharacterConfig, Config, ConfigError, parse_session
 from understudy.errors import UnderstudyError
+from understudy.runtime.calibrating import COUNTDOWN_S, HOLD_S, Calibrations
 from understudy.runtime.intake import Intake
 from understudy.runtime.performer import Performer
 from understudy.runtime.rates import Rates
@@ -48,13 +49,20 @@ class Operations:
     """The operations of the control channel, each a method that takes the request's fields."""
 
     def __init__(
-        self, config: Config, show: Show, intake: Intake, rates: Rates, addresses: Mapping[str, str]
+        self,
+        config: Config,
+        show: Show,
+        intake: Intake,
+        rates: Rates,
+        addresses: Mapping[str, str],
+        calibrations: Calibrations,
     ) -> None:
         self._config = config
         self._show = show
         self._intake = intake
         self._rates = rates
         self._addresses = dict(addresses)
+        self._calibrations = calibrations
         self._started_ns = now_ns()
         self._table: dict[str, Callable[[Mapping[str, Any]], Awaitable[Fields]]] = {
             "hello": self._hello,
@@ -65,6 +73,7 @@ class Operations:
             "reset": self._reset,
             "stats": self._stats,
             "time": self._time,
+            "calibrate": self._calibrate,
         }
 
     async def carry_out(self, request: Request, received_ns: int) -> Fields:
@@ -157,6 +166,19 @@ class Operations:
     async def _reset(self, fields: Mapping[str, Any]) -> Fields:
         self._find(fields).reset()
         return {}
+
+    async def _calibrate(self, fields: Mapping[str, Any]) -> Fields:
+        performer = self._show.performers.get(fields["performer"])
+        if performer is None or not performer.sessions:
+            known = ", ".join(sorted(p.name for p in self._show.performers.values() if p.sessions))
+            raise RefusedError(
+                "unknown-performer",
+                f"performer {fields['performer']!r} drives nobody; those who do: {known or 'none'}",
+            )
+        countdown_s = fields.get("countdown_s", COUNTDOWN_S)
+        hold_s = fields.get("hold_s", HOLD_S)
+        self._calibrations.start(performer, countdown_s, hold_s)
+        return {"seconds": countdown_s + hold_s}
 
     async def _stats(self, fields: Mapping[str, Any]) -> Fields:
         if fields.get("character") is None:

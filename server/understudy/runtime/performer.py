@@ -9,7 +9,7 @@ from typing import Final
 from understudy.config import PerformerConfig
 from understudy.ingest import PerformerStream, SourcePose
 from understudy.ingest.vmc_source import VMC_HUMANOID
-from understudy.kinematics import Pose
+from understudy.kinematics import FloatArray, Pose
 from understudy.runtime.mailbox import Mailbox
 from understudy.runtime.session import Session
 from understudy.runtime.timing import now_ns
@@ -18,13 +18,31 @@ from understudy_protocol.inspection import inspection_topic
 MAX_PERFORMERS: Final = 64
 
 
+class PoseRecording:
+    """Poses of one skeleton as they come, to be looked at afterwards; full after `_MOST`."""
+
+    _MOST: Final = 5000
+
+    def __init__(self, skeleton_id: int) -> None:
+        self._skeleton_id = skeleton_id
+        self.roots: list[FloatArray] = []
+        self.rotations: list[FloatArray] = []
+
+    def add(self, pose: SourcePose, skeleton_id: int) -> None:
+        """Keep a copy of a pose; one of another skeleton is left out."""
+        if skeleton_id == self._skeleton_id and len(self.roots) < self._MOST:
+            self.roots.append(pose.root.copy())
+            self.rotations.append(pose.rotations_xyzw.copy())
+
+
 class Performer:
     """One name on the uplink.
 
     `live` are the sessions solved with each frame; `clocked` those that sample `mailbox`. Both are
     replaced as a whole, never changed, so that the receiving thread needs no lock to read them.
     `watched` says that somebody wants to see its frames. `humanoid` (role -> joint name) is known
-    of performers whose protocol names the joints; `held` is the pose of a live calibration.
+    of performers whose protocol names the joints. `recording` is set while a calibration looks at
+    the poses.
     """
 
     def __init__(self, config: PerformerConfig) -> None:
@@ -36,7 +54,8 @@ class Performer:
         self.refused: Counter[str] = Counter()
         self.heard_ns: int | None = None
         self.watched = False
-        self.held: Pose | None = None
+        self.recording: PoseRecording | None = None
+        self._held: tuple[int, Pose] | None = None
         self.humanoid: Mapping[str, str] = VMC_HUMANOID if config.vmc else {}
         self.shown_skeleton_topic = inspection_topic(config.name, "skeleton")
         self.shown_frame_topic = inspection_topic(config.name, "frame")
@@ -50,6 +69,15 @@ class Performer:
     def sessions(self) -> tuple[Session, ...]:
         """Everything it drives."""
         return self.live + self.clocked
+
+    def hold(self, skeleton_id: int, pose: Pose) -> None:
+        """Remember the pose of a live calibration of a skeleton."""
+        self._held = (skeleton_id, pose)
+
+    def held(self, skeleton_id: int) -> Pose | None:
+        """The pose in which a skeleton was calibrated live, if it was."""
+        held = self._held
+        return None if held is None or held[0] != skeleton_id else held[1]
 
     def set_sessions(self, sessions: tuple[Session, ...]) -> None:
         """Replace what it drives."""
@@ -66,6 +94,9 @@ class Performer:
         mailbox = self.mailbox
         if mailbox is not None:
             mailbox.push(pose)
+        recording = self.recording
+        if recording is not None:
+            recording.add(pose, self.stream.skeleton_id)
         ingested = now_ns()
         if pose.restarted:
             for session in self.sessions:

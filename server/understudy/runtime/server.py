@@ -20,6 +20,7 @@ from understudy.config import Config, ConfigError
 from understudy.errors import UnderstudyError
 from understudy.ingest.plain_source import PlainSource
 from understudy.ingest.vmc_source import VmcSource
+from understudy.runtime.calibrating import Calibrations
 from understudy.runtime.control import answer, keep_house, loop_factory
 from understudy.runtime.datagram_intake import DatagramIntake
 from understudy.runtime.intake import Intake
@@ -212,8 +213,9 @@ class Server:
             socket = ControlSocket(self._context, self._config.server.control)
             rates = Rates(show, intake)
             addresses = {"uplink": uplink, "downlink": output.endpoint}
-            operations = Operations(self._config, show, intake, rates, addresses)
-            ports = await _open_request_ports(self._config, show)
+            calibrations = Calibrations(show)
+            operations = Operations(self._config, show, intake, rates, addresses, calibrations)
+            ports = await _open_request_ports(self._config, show, calibrations)
             requests.update({name: str(port.bound) for name, port in ports.items()})
             self._loop_stop = asyncio.Event()
             self._loop = asyncio.get_running_loop()
@@ -232,6 +234,7 @@ class Server:
                 await asyncio.gather(*tasks, return_exceptions=True)
                 for port in ports.values():
                     port.close()
+                calibrations.stop()
                 socket.close()
 
         def run() -> None:
@@ -255,14 +258,16 @@ class Server:
         thread.start()
 
 
-async def _open_request_ports(config: Config, show: Show) -> dict[str, RequestPort]:
+async def _open_request_ports(
+    config: Config, show: Show, calibrations: Calibrations
+) -> dict[str, RequestPort]:
     """Listen for the requests of VMC receivers, for every character the show file says so."""
     ports: dict[str, RequestPort] = {}
     for character in config.characters:
         address = character.vmc_requests
         if address is None:
             continue
-        take = VmcRequests(show, character.name).take
+        take = VmcRequests(show, character.name, calibrations).take
         try:
             ports[character.name] = await RequestPort.open(address.host, address.port, take)
         except UnderstudyError as error:

@@ -86,7 +86,7 @@ class Session:
             names = tuple(effector.name for effector in pipeline.aligner.effectors)
             if self.character.describe(tuple(pipeline.aligner.contact_names), names):
                 self.character.announce(self._output)
-        if old is not None:
+        if old is not None and old.source_id != pipeline.source_id:
             self.publish_event("skeleton-changed", "the performer's skeleton changed")
 
     def change_solver(

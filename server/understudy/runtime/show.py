@@ -40,7 +40,7 @@ class Show:
         self._clocks: dict[str, OutputClock] = {}
         self._lock = threading.Lock()
         self._equipping = threading.Lock()  # pipelines and solvers are changed one at a time
-        self._orders: queue.SimpleQueue[Performer | None] = queue.SimpleQueue()
+        self._orders: queue.SimpleQueue[tuple[Performer, bool] | None] = queue.SimpleQueue()
         self._builder = threading.Thread(target=self._build, name="builder", daemon=True)
 
     def start(self) -> None:
@@ -72,9 +72,9 @@ class Show:
         """The session that drives `character`."""
         return self.sessions.get(character)
 
-    def order_pipelines(self, performer: Performer) -> None:
-        """Have pipelines built for a performer whose skeleton is new."""
-        self._orders.put(performer)
+    def order_pipelines(self, performer: Performer, *, renew: bool = False) -> None:
+        """Have pipelines built for a performer whose skeleton is new; with `renew` all of them."""
+        self._orders.put((performer, renew))
 
     def open(self, config: SessionConfig, character: Character) -> Session:
         """Let a performer drive a character; ConfigError if that is taken or there are too many."""
@@ -153,11 +153,12 @@ class Show:
             session.watched = self._output.wants(session.character.goals_topic)
 
     def _build(self) -> None:
-        while (performer := self._orders.get()) is not None:
+        while (order := self._orders.get()) is not None:
+            performer, renew = order
             stream = performer.stream
             source, source_id = stream.skeleton, stream.skeleton_id
             for session in performer.sessions:
-                if source is None or session.fits(source_id):
+                if source is None or (session.fits(source_id) and not renew):
                     continue
                 try:
                     with self._equipping:
@@ -190,7 +191,7 @@ class Show:
             source,
             humanoid=performer.humanoid,
             profile=session.profile,
-            held=performer.held,
+            held=performer.held(source_id),
         )
         session.adopt(
             build_pipeline(

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 
+from understudy.runtime.calibrating import COUNTDOWN_S, Calibrations
 from understudy.runtime.show import Show
 from understudy_protocol.osc import decode_vmc
-from understudy_protocol.osc.vmc_events import PassedOn, SetPeriod
+from understudy_protocol.osc.vmc_events import (
+    CalibrationExecute,
+    CalibrationReady,
+    PassedOn,
+    SetPeriod,
+)
 
 
 class VmcRequests:
     """Carries out the requests about one character; whatever else comes is left alone."""
 
-    def __init__(self, show: Show, character: str) -> None:
+    def __init__(self, show: Show, character: str, calibrations: Calibrations) -> None:
         self.refused: Counter[str] = Counter()
         self._show = show
+        self._calibrations = calibrations
         self._character = character
 
     def take(self, data: bytes) -> None:
@@ -30,3 +37,7 @@ class VmcRequests:
                 session.set_period(event)
             elif isinstance(event, PassedOn):
                 session.pass_on([event.raw])
+            elif isinstance(event, CalibrationReady | CalibrationExecute):
+                performer = self._show.performers[session.config.performer]
+                now = isinstance(event, CalibrationExecute)
+                self._calibrations.start(performer, 0.0 if now else COUNTDOWN_S)

@@ -96,7 +96,17 @@ def test_a_reply_takes_plain_values_only(value: object) -> None:
 
 
 def test_the_operations_are_those_of_the_specification() -> None:
-    assert list(OPERATIONS) == ["hello", "list", "open", "close", "set", "reset", "stats", "time"]
+    assert list(OPERATIONS) == [
+        "hello",
+        "list",
+        "open",
+        "close",
+        "set",
+        "reset",
+        "stats",
+        "time",
+        "calibrate",
+    ]
 
 
 def test_the_example_of_the_specification_comes_out_as_printed() -> None:
