@@ -10,7 +10,7 @@ import pytest
 import understudy
 from support.live import ControlClient, LivePerformer, Subscriber, serving
 from understudy.runtime.server import Server
-from understudy_protocol import GoalMessage, encode_goal
+from understudy_protocol import GoalMessage, PoseMessage, encode_goal
 
 HERO = {"performer": "alice", "character": "short-legs", "solver": "clik"}
 
@@ -39,6 +39,15 @@ def play_until_posed(performer: LivePerformer, control: ControlClient, character
     before = control.character(character)["poses"]
     while control.character(character)["poses"] == before:
         performer.send(performer.seq % 100)
+
+
+def stand(performer: LivePerformer, subscriber: Subscriber) -> PoseMessage:
+    """The pose after a second in which the performer does not move."""
+    for _ in range(120):
+        seq = performer.seq
+        performer.send(0)
+        pose = subscriber.pose(lambda pose, seq=seq: pose.source_seq == seq)  # type: ignore[misc]
+    return pose
 
 
 def test_hello_says_who_and_where(server: Server, control: ControlClient) -> None:
@@ -190,11 +199,9 @@ def test_a_client_s_goal_pulls_a_hand(
     skeleton = subscriber.skeleton()
     hand = skeleton.effectors[0]
     goal = GoalMessage(1, 1, 0, hand, performer.clip.roots[0] + [0.2, 0.2, 0.3], ease_s=0.0)
-    free = subscriber.pose()
+    free = stand(performer, subscriber)
     performer.send_raw("goal", encode_goal(goal), about="short-legs")
-    seq = performer.seq
-    performer.send(0)
-    pulled = subscriber.pose(lambda pose: pose.source_seq == seq)
+    pulled = stand(performer, subscriber)
     assert abs(pulled.rotations_xyzw - free.rotations_xyzw).max() > 0.05
     performer.send_raw("goal", encode_goal(goal))
     play_until_posed(performer, control, "short-legs")
