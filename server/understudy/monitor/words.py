@@ -85,7 +85,7 @@ def _stream_situation(view: ServerView, bodies: Sequence[BodyView], now_s: float
         streaming = f"{_count(len(performers), 'performer').capitalize()} are streaming"
     if troubled:
         return Situation(headline, f"{streaming}. {'; '.join(remark(b) for b in troubled)}.", GOOD)
-    return Situation(headline, f"{streaming}. Every goal is met in every frame.", GOOD)
+    return Situation(headline, f"{streaming}. Every goal is within reach.", GOOD)
 
 
 def remark(body: BodyView) -> str:
