@@ -85,6 +85,11 @@ class PrivateServer(viser.ViserServer):
         """Refuse: any viewer could otherwise ask for a public address, button or not."""
         return None
 
+    def stop(self) -> None:
+        """Stop serving, without a word."""
+        with contextlib.redirect_stdout(io.StringIO()):
+            super().stop()
+
 
 def _is_number(name: str) -> bool:
     try:
