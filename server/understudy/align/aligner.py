@@ -83,6 +83,11 @@ class Aligner:
         self._constants[goal_kernels.LOCK] = lock_feet
         self._constants[goal_kernels.LARGEST_OFFSET] = _LARGEST_OFFSET * ours.leg_length
         self._constants[goal_kernels.FOLDED] = _folded_leg(target, ours)
+        width, stride_scale = _hip_width(target, ours), self._constants[goal_kernels.STRIDE]
+        wider = 0.5 * (width - stride_scale * _hip_width(source, theirs))
+        self._constants[goal_kernels.WIDER] = wider / max(width, 1e-3)
+        # The hips may turn over a planted foot, and take its footprint's width with them.
+        self._constants[goal_kernels.LARGEST_OFFSET] += 2.0 * abs(wider)
         self._contact_state = np.zeros((4, contact_kernels.POINT_STATE))
         self._feet = np.zeros((2, goal_kernels.FOOT_STATE))
         self._memory = np.zeros(goal_kernels.MEMORY)
@@ -171,6 +176,13 @@ def _folded_leg(target: Skeleton, body: Proportions) -> float:
     thigh = float(np.linalg.norm(rest[body.lower_legs[0]] - rest[body.upper_legs[0]]))
     shin = float(np.linalg.norm(rest[body.feet[0]] - rest[body.lower_legs[0]]))
     return math.sqrt(thigh**2 + shin**2 - 2.0 * thigh * shin * math.cos(_FOLDED_KNEE_RAD))
+
+
+def _hip_width(skeleton: Skeleton, body: Proportions) -> float:
+    """The distance between the upper-leg joints, m."""
+    rest = MotionSample.of_rest(skeleton).positions[0]
+    left, right = body.upper_legs
+    return float(np.linalg.norm(rest[left] - rest[right]))
 
 
 def _effectors(target: Skeleton, joints: IntArray) -> tuple[Effector, ...]:

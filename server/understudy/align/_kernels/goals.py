@@ -12,7 +12,7 @@ import numpy as np
 from understudy.align._kernels.contacts import GROUND, PLANTED, RAMP, detect, start
 from understudy.kinematics.compiled import kernel
 
-# constants (8,)
+# constants (9,)
 SCALE = 0  # of heights, target over source leg
 STRIDE = 1  # of the way over the floor: SCALE, or 1 for steps as the performer made them
 LEG = 2  # m, the character's thigh and shin
@@ -21,7 +21,8 @@ ARM_RIGHT = 4
 LOCK = 5  # 1 if planted feet are held
 LARGEST_OFFSET = 6  # m
 FOLDED = 7  # m from hip to ankle with the knee fully bent
-CONSTANTS = 8
+WIDER = 8  # how much farther out each foot stands than scaled, as a share of the hips' width
+CONSTANTS = 9
 
 # feet (2, 9): state of a foot
 OFFSET_X = 0
@@ -148,6 +149,11 @@ def set_goals(
     shift_x = 0.0
     shift_y = -scale * (floor - believed)
     shift_z = 0.0
+    # Hips of another width stand on footprints of another width, along the line of the hips.
+    left = target_joints[6]
+    right = target_joints[7]
+    across_x = constants[WIDER] * (target_positions[left, 0] - target_positions[right, 0])
+    across_z = constants[WIDER] * (target_positions[left, 2] - target_positions[right, 2])
     holds_left = 0.0
     holds_right = 0.0
     for f in range(2):
@@ -225,8 +231,9 @@ def set_goals(
         goals[row, 9] = yaw_c * v - yaw_s * y
         # Toe and heel of the character where the performer's are, over the floor by the stride.
         bx, by, bz = turned(goals, row, 6, hx, hy, hz)
-        toe_x = stride * points[toe, 0]
-        toe_z = stride * points[toe, 2]
+        out = 1.0 if f == 0 else -1.0
+        toe_x = stride * points[toe, 0] + out * across_x
+        toe_z = stride * points[toe, 2] + out * across_z
         heel_x = toe_x + bx
         heel_z = toe_z + bz
         if begin:
