@@ -40,11 +40,13 @@ def test_every_command_explains_itself_with_an_example_that_is_right(
         main([command, "--help"])
     assert ended.value.code == 0
     shown = capsys.readouterr().out
-    (example,) = [line for line in shown.splitlines() if line.startswith("example: ")]
-    program, *words = shlex.split(example.removeprefix("example: "))
-    assert program == "understudy"
-    assert words[0] == command
-    assert build_parser(command).parse_args(words).command == command
+    examples = [line for line in shown.splitlines() if line.startswith("example: ")]
+    assert examples
+    for example in examples:
+        program, *words = shlex.split(example.removeprefix("example: "))
+        assert program == "understudy"
+        assert words[0] == command
+        assert build_parser(command).parse_args(words).command == command
 
 
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
