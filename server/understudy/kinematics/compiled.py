@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numba as nb
+from numba.extending import intrinsic
 
 # Reordering and fused operations are allowed; NaN and infinity keep their meaning, because bad
 # input must be seen and refused rather than optimised away (ask `_kernels.is_finite`).
@@ -30,3 +31,17 @@ def kernel(
         forceinline=inline,
     )
     return compiled
+
+
+def _pointer(typing_context: Any, address: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(nb.types.voidptr))
+
+    return nb.types.voidptr(nb.types.int64), generate
+
+
+pointer: Any = intrinsic(_pointer)
+"""In compiled code: an address (i8) as a pointer, for `carray`."""
+
+carray: Any = nb.carray
+"""In compiled code: an array over memory that something else keeps."""
