@@ -7,6 +7,7 @@ from typing import Any
 
 import numba as nb
 from numba.extending import intrinsic
+from numba.np import numpy_support
 
 # Reordering and fused operations are allowed; NaN and infinity keep their meaning, because bad
 # input must be seen and refused rather than optimised away (ask `_kernels.is_finite`).
@@ -43,5 +44,5 @@ def _pointer(typing_context: Any, address: Any) -> Any:
 pointer: Any = intrinsic(_pointer)
 """In compiled code: an address (i8) as a pointer, for `carray`."""
 
-carray: Any = nb.carray
+carray: Any = numpy_support.carray
 """In compiled code: an array over memory that something else keeps."""

@@ -31,8 +31,8 @@ def test_compiled_code_finds_every_array_in_its_place_and_writes_to_it(
         assert np.array_equal(found, array)
         found[...] = -1.0
         assert np.all(array == -1.0)
-    for place, array in enumerate(integers, start=3):
-        assert np.array_equal(as_integers(table.rows, place), array)
+    for place, numbers in enumerate(integers, start=3):
+        assert np.array_equal(as_integers(table.rows, place), numbers)
 
 
 def test_another_array_may_take_a_place() -> None:
