@@ -9,12 +9,14 @@ from typing import Final, Literal
 import numpy as np
 
 from understudy.align._kernels import contacts as contact_kernels
+from understudy.align._kernels import follow as follow_kernel
 from understudy.align._kernels import goals as goal_kernels
 from understudy.align.alignment import Alignment, Transfer
 from understudy.align.motion import MotionSample
 from understudy.align.proportions import Proportions
 from understudy.align.roles import RoleMap, find_roles
 from understudy.kinematics import FloatArray, ForwardKinematics, IntArray, Skeleton
+from understudy.kinematics.tables import ArrayTable
 from understudy.kinematics.tasks import Effector, Targets
 
 Stride = Literal["scaled", "performed"]
@@ -72,27 +74,35 @@ class Aligner:
         self._target = ForwardKinematics(target)
         self._transfer = Transfer(self.alignment)
         self._settings = _detector_settings()
-        scale = self.alignment.leg_scale
         self._constants = np.zeros(goal_kernels.CONSTANTS)
-        self._constants[goal_kernels.SCALE] = scale
-        self._constants[goal_kernels.STRIDE] = scale if stride == "scaled" else 1.0
+        self._constants[goal_kernels.SCALE] = self.alignment.leg_scale
         self._constants[goal_kernels.LEG] = ours.leg_length
         self._constants[goal_kernels.ARM_LEFT : goal_kernels.ARM_RIGHT + 1] = (
             self.alignment.arm_ratios
         )
-        self._constants[goal_kernels.LOCK] = lock_feet
-        self._constants[goal_kernels.LARGEST_OFFSET] = _LARGEST_OFFSET * ours.leg_length
         self._constants[goal_kernels.FOLDED] = _folded_leg(target, ours)
-        width, stride_scale = _hip_width(target, ours), self._constants[goal_kernels.STRIDE]
-        wider = 0.5 * (width - stride_scale * _hip_width(source, theirs))
-        self._constants[goal_kernels.WIDER] = wider / max(width, 1e-3)
-        # The hips may turn over a planted foot, and take its footprint's width with them.
-        self._constants[goal_kernels.LARGEST_OFFSET] += 2.0 * abs(wider)
+        self._hip_widths = _hip_width(source, theirs), _hip_width(target, ours)
         self._contact_state = np.zeros((4, contact_kernels.POINT_STATE))
         self._feet = np.zeros((2, goal_kernels.FOOT_STATE))
         self._memory = np.zeros(goal_kernels.MEMORY)
         self._points = np.zeros((4, 3))
-        self.reset()
+        rest = source.rest_pose()
+        self._root, self._rotations = rest.root, rest.rotations_xyzw
+        self._hips, self._rest_height = ours.hips, theirs.floor + theirs.ankle_height
+        self._table = ArrayTable(
+            self._root, self._rotations,
+            self._source.parents, self._source.offsets,
+            self._source.positions, self._source.rotations,
+            *self._transfer.arrays,
+            self._target.parents, self._target.offsets,
+            self._target.positions, self._target.rotations,
+            self._source_joints, self._source_points, self._target_joints, self._target_points,
+            self._sole, self._settings, self._constants, self._contact_state, self._feet,
+            self._memory, self._points, self.targets.head, self.targets.rotations_xyzw,
+            self.targets.goals, self.targets.contacts,
+        )  # fmt: skip
+        self.set_stride(stride)
+        self.set_lock(lock_feet)
 
     @property
     def toe_heights(self) -> tuple[float, float]:
@@ -107,6 +117,23 @@ class Aligner:
         below = {j for j in range(len(source)) if ends.intersection(source.ancestors(j)[:-1])}
         return frozenset(below | {int(j) for j in body.toes if j >= 0})
 
+    def set_stride(self, stride: Stride) -> None:
+        """Scale the steps or do not; the next frame continues nothing."""
+        constants, (theirs, ours) = self._constants, self._hip_widths
+        scale = self.alignment.leg_scale if stride == "scaled" else 1.0
+        wider = 0.5 * (ours - scale * theirs)
+        constants[goal_kernels.STRIDE] = scale
+        constants[goal_kernels.WIDER] = wider / max(ours, 1e-3)
+        # The hips may turn over a planted foot, and take its footprint's width with them.
+        constants[goal_kernels.LARGEST_OFFSET] = _LARGEST_OFFSET * constants[
+            goal_kernels.LEG
+        ] + 2.0 * abs(wider)
+        self.reset()
+
+    def set_lock(self, lock_feet: bool) -> None:
+        """Hold planted feet where they are, or let them go where the performer's go."""
+        self._constants[goal_kernels.LOCK] = lock_feet
+
     def reset(self) -> None:
         """Forget the past: the next frame continues nothing."""
         self._memory[:] = 0.0
@@ -120,30 +147,18 @@ class Aligner:
         `root` (3,) m and `rotations_xyzw` (n, 4) are writable, C-contiguous float64 arrays. `jump`
         says that the pose does not continue the last one.
         """
+        if root is not self._root or rotations_xyzw is not self._rotations:
+            self._root, self._rotations = root, rotations_xyzw
+            self._table.put(follow_kernel.SOURCE_ROOT, root)
+            self._table.put(follow_kernel.SOURCE_Q, rotations_xyzw)
+        rows, hips, height = self._table.rows, self._hips, self._rest_height
         if jump or self._memory[goal_kernels.STARTED] == 0.0:
             # The floor is not known yet: one look at the pose finds it.
             self._transfer.reset()
-            self._follow(root, rotations_xyzw, dt, True)
-        self._follow(root, rotations_xyzw, dt, jump)
+            follow_kernel.follow(rows, hips, height, dt, True)
+        follow_kernel.follow(rows, hips, height, dt, jump)
         self.targets.jump = jump
         return self.targets
-
-    def _follow(self, root: FloatArray, rotations_xyzw: FloatArray, dt: float, jump: bool) -> None:
-        targets = self.targets
-        self._transfer.stand_on(float(self._memory[goal_kernels.FLOOR]))
-        self._source.update(root, rotations_xyzw)
-        self._transfer.run(
-            self._source.positions, rotations_xyzw, targets.rotations_xyzw, targets.root
-        )
-        self._target.update(targets.root, targets.rotations_xyzw)
-        goal_kernels.set_goals(
-            self._source.positions, self._source.rotations,
-            self._source_joints, self._source_points,
-            self._transfer.world, self._target.positions, self._target.rotations,
-            self._target_joints, self._target_points,
-            self._sole, dt, jump, self._settings, self._constants, self._contact_state, self._feet,
-            self._memory, self._points, targets.head, targets.goals, targets.contacts,
-        )  # fmt: skip
 
 
 def _limbs(body: Proportions) -> tuple[IntArray, FloatArray]:

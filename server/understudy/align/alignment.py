@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.align._kernels.transfer import SOURCE_HEIGHT, transfer
+from understudy.align._kernels.transfer import transfer
 from understudy.align.chains import Share, distribute
 from understudy.align.humanoid import ALL_ROLES, SIDES
 from understudy.align.motion import MotionSample
@@ -39,7 +39,9 @@ class Alignment:
     -1. `hands` (n_t,): for a forearm that takes half of its hand's twist the hand, else -1, with
     the forearm's bone `forearm_axes` (n_t, 3) and `untwisted_xyzw` (n_t, 4) hand_from_forearm.
     `leg_scale` is target over source, `arm_ratios` (2,) likewise, left and right. `root_to_hips`
-    (3,) m leads from the target's root to its hips in the world. `twins`: both bodies have the
+    (3,) m leads from the target's root to its hips in the world. `hip_tilt` (0 to 1] is the part of
+    the sine of the source's sideways tilt of the hips that the target, if wider there, takes over.
+    `twins`: both bodies have the
     same joints and rest pose, so angles are copied as they are. `needs_calibration`: the source's
     rest pose is no posture and no motion was given, so limbs may be rolled about themselves.
     """
@@ -60,6 +62,7 @@ class Alignment:
     leg_scale: float
     arm_ratios: FloatArray
     root_to_hips: FloatArray
+    hip_tilt: float
     twins: bool
     needs_calibration: bool
 
@@ -120,6 +123,7 @@ class Alignment:
             leg_scale=target_body.leg_length / source_body.leg_length,
             arm_ratios=target_body.arm_lengths / source_body.arm_lengths,
             root_to_hips=_root_to_hips(target, target_body.hips),
+            hip_tilt=1.0 if shared else _hip_tilt(source_body, target_body),
             twins=bool(shared),
             needs_calibration=source_pose.guessed and not shared,
         )
@@ -140,15 +144,18 @@ class Transfer:
         self._source_legs = alignment.source_body.legs
         self._hips = alignment.target_body.hips
         self._links, self._constants, self._body = _packed(alignment)
-        self._rest_height = float(self._body[SOURCE_HEIGHT])
 
     def reset(self) -> None:
         """Forget the last frame: the next one does not continue it."""
         self.twist[:] = np.nan
 
-    def stand_on(self, floor: float) -> None:
-        """Take the performer's floor to be at this height (m) from the next frame on."""
-        self._body[SOURCE_HEIGHT] = self._rest_height + floor
+    @property
+    def arrays(self) -> tuple[FloatArray | IntArray, ...]:
+        """What the compiled transfer reads and writes besides the two poses, in its order."""
+        return (
+            self._links, self._constants, self._source_legs, self._body,
+            self.twist, self.source_world, self.world,
+        )  # fmt: skip
 
     def run(
         self,
@@ -184,6 +191,7 @@ def _packed(a: Alignment) -> tuple[IntArray, FloatArray, FloatArray]:
         [
             [ours.leg_length, a.leg_scale, ours.floor + ours.ankle_height, theirs.ankle_height],
             a.root_to_hips, theirs.leg_offsets.ravel(), theirs.leg_bones.ravel(),
+            [a.hip_tilt],
         ]
     )  # fmt: skip
     return np.ascontiguousarray(links), np.ascontiguousarray(constants), body
@@ -287,6 +295,15 @@ def _twist_sharing(
         axes[lower] = pose.turns[lower].T @ np.array([sign, 0.0, 0.0])
         untwisted[lower] = from_matrix(pose.turns[hand].T @ pose.turns[lower])
     return hands, axes, untwisted
+
+
+def _hip_tilt(source: Proportions, target: Proportions) -> float:
+    """The source's hips' width over the target's, each in parts of its leg; 1 if that is wider."""
+    ours, theirs = (
+        float(np.linalg.norm(body.leg_offsets[0] - body.leg_offsets[1])) / body.leg_length
+        for body in (source, target)
+    )
+    return 1.0 if theirs <= ours else ours / theirs
 
 
 def _root_to_hips(target: Skeleton, hips: int) -> FloatArray:

@@ -13,6 +13,7 @@ class ForwardKinematics:
     """Where every joint of a body is.
 
     Each `update` overwrites `positions` (n, 3) m and `rotations` (n, 3, 3) world_from_joint.
+    `parents` (n,) and `offsets` (n, 3) m are the body's, for compiled code.
     """
 
     def __init__(self, skeleton: Skeleton) -> None:
@@ -21,8 +22,8 @@ class ForwardKinematics:
         self.positions: FloatArray = np.zeros((n, 3))
         self.rotations: FloatArray = np.zeros((n, 3, 3))
         # The kernels' signatures want writable arrays; these copies are never written.
-        self._parents = skeleton.parents.copy()
-        self._offsets = skeleton.offsets.copy()
+        self.parents = skeleton.parents.copy()
+        self.offsets = skeleton.offsets.copy()
         self._kinds = skeleton.kinds.copy()
         self._axes = skeleton.axes.copy()
 
@@ -31,7 +32,7 @@ class ForwardKinematics:
 
         Both must be writable, C-contiguous float64 arrays (the kernel is compiled for just that).
         """
-        forward(self._parents, self._offsets, root, rotations_xyzw, self.positions, self.rotations)
+        forward(self.parents, self.offsets, root, rotations_xyzw, self.positions, self.rotations)
 
     def point(self, joint: int, offset: FloatArray) -> FloatArray:
         """World position (3,) m of the point `offset` (3,) m in the frame of `joint`."""
@@ -45,12 +46,12 @@ class ForwardKinematics:
         J = np.empty((3, 3 + 3 * len(self.skeleton)))
         point = self.point(joint, offset)
         point_jacobian(
-            self._parents, self._kinds, self._axes, self.positions, self.rotations, joint, point, J
+            self.parents, self._kinds, self._axes, self.positions, self.rotations, joint, point, J
         )
         return J
 
     def orientation_jacobian(self, joint: int) -> FloatArray:
         """d(world rotation vector of `joint`)/d(increments), shape (3, 3 + 3n)."""
         J = np.empty((3, 3 + 3 * len(self.skeleton)))
-        orientation_jacobian(self._parents, self._kinds, self._axes, self.rotations, joint, J)
+        orientation_jacobian(self.parents, self._kinds, self._axes, self.rotations, joint, J)
         return J

@@ -14,7 +14,7 @@ from understudy.kinematics.compiled import carray, kernel, pointer
 from understudy.kinematics.types import IntArray
 
 _MOST_AXES: Final = 5
-_TYPES: Final = (np.float64, np.int64, np.float32, np.uint8)
+_TYPES: Final = (np.float64, np.int64)
 
 
 class ArrayTable:
@@ -30,13 +30,19 @@ class ArrayTable:
             self.put(place, array)
 
     def put(self, place: int, array: np.ndarray[Any, Any]) -> None:
-        """Hand over another array in this place."""
+        """Hand over another array of the same type and shape in this place."""
+        known = self._arrays[place]
+        if array.dtype != known.dtype or array.shape != known.shape:
+            raise TypeError(
+                f"array {place} is {array.dtype} {array.shape};"
+                f" allowed: {known.dtype} {known.shape}"
+            )
         if array.dtype.type not in _TYPES or array.ndim > _MOST_AXES:
             raise TypeError(f"array {place} is {array.dtype} with {array.ndim} axes")
         if not array.flags.c_contiguous:
             raise TypeError(f"array {place} is not C-contiguous")
         self._arrays[place] = array
-        self.rows[place, 0] = array.ctypes.data
+        self.rows[place, 0] = array.__array_interface__["data"][0]
         self.rows[place, 1 : 1 + array.ndim] = array.shape
 
 

@@ -36,10 +36,19 @@ def test_compiled_code_finds_every_array_in_its_place_and_writes_to_it(
 
 
 def test_another_array_may_take_a_place() -> None:
-    table = ArrayTable(np.zeros(2), np.zeros((2, 2)))
+    table = ArrayTable(np.zeros(2), np.zeros((1, 3)))
     other = np.array([[1.0, 2.0, 3.0]])
     table.put(1, other)
     assert np.array_equal(matrix(table.rows, 1), other)
+
+
+@pytest.mark.parametrize("other", [np.zeros((2, 3)), np.zeros(3), np.zeros((1, 3), np.int64)])
+def test_an_array_of_another_shape_or_type_may_not(
+    other: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+) -> None:
+    table = ArrayTable(np.zeros(2), np.zeros((1, 3)))
+    with pytest.raises(TypeError, match=r"array 1 is .*; allowed: float64 \(1, 3\)"):
+        table.put(1, other)
 
 
 def test_the_table_keeps_its_arrays_alive() -> None:

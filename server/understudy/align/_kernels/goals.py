@@ -274,6 +274,7 @@ def set_goals(
         goals[row, 4] = toe_y + share * by
         goals[row, 5] = toe_z + feet[f, OFFSET_Z] + share * bz
         goals[row, 10] = 1.0
+        goals[row, 11] = w
         shift_x += 0.5 * feet[f, OFFSET_X]
         shift_z += 0.5 * feet[f, OFFSET_Z]
         if f == 0:

@@ -17,7 +17,7 @@ STATE = 4
 def set_point_goals(
     positions, rotations, joints, offsets, measured, dt, ease_s, farthest, jump, state, goals
 ):
-    """goals (k, 11) <- each point's place in its joint, its goal and its strength.
+    """goals (k, 12) <- each point's place in its joint, its goal and its strength.
 
     A point's goal is where the angles put it, plus how far it was from there when it was last seen.
     One that is not seen, or farther than `farthest` from where the angles put it, loses its

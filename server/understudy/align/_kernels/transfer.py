@@ -4,7 +4,7 @@ Quaternions are x, y, z, w rows. Shapes: n_s source joints, n_t target joints. W
 comes packed, because every array a kernel is given costs a tenth of a microsecond to hand over:
 `links` (n_t, 5) has the columns PARENT, SOURCE_A, SOURCE_B, VERBATIM, HAND; `constants` (n_t, 20)
 has REST, POST_A, POST_B, UNTWISTED (four columns each), BONE (three) and BLEND (one);
-`body` (17,) has the slots named below.
+`body` (18,) has the slots named below.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PARENT, SOURCE_A, SOURCE_B, VERBATIM, HAND = range(5)
 REST, POST_A, POST_B, UNTWISTED = 0, 4, 8, 12
 BONE, BLEND = 16, 19
 LEG_LENGTH, SCALE, SOURCE_HEIGHT, TARGET_HEIGHT = range(4)
-ROOT_TO_HIPS, LEG_OFFSETS, LEG_BONES = 4, 7, 13
+ROOT_TO_HIPS, LEG_OFFSETS, LEG_BONES, HIP_TILT = 4, 7, 13, 17
 
 # Beyond this a forearm would be wrung out like a cloth.
 _LARGEST_TWIST_RAD = 150.0 * np.pi / 180.0
@@ -25,6 +25,10 @@ _LARGEST_TWIST_RAD = 150.0 * np.pi / 180.0
 # foot from which neither stands.
 _CHANGE_OVER = 0.05
 _OFF_THE_FLOOR = 0.35
+# Sines of the tilts of the hips between which levelling ends: who kicks or turns a cartwheel tilts
+# the hips to reach further, not because of how they stand.
+_STANDING_TILT = 0.35
+_LARGEST_TILT = 0.8
 
 
 @kernel("void(i8[::1], f8[:, ::1], f8[:, ::1])")
@@ -169,6 +173,81 @@ def share_twist(links, constants, twist, world):
         world[j, 3] = aw * c - ax * x - ay * y - az * z
 
 
+@kernel("f8(f8)", inline=True)
+def _fade(x):
+    """From 1 at x <= 0 smoothly to 0 at x >= 1."""
+    if x <= 0.0:
+        return 1.0
+    if x >= 1.0:
+        return 0.0
+    return 1.0 - x * x * (3.0 - 2.0 * x)
+
+
+@kernel("f8(f8[:, ::1], i8[:, ::1], f8[::1], i8)", inline=True)
+def _leg_rise(source_positions, source_legs, body, side):
+    """How far (m) a target's ankle is above its hip: its bones point where the source's do."""
+    rise = 0.0
+    for bone in range(2):
+        a = source_legs[side, bone]
+        b = source_legs[side, bone + 1]
+        dx = source_positions[b, 0] - source_positions[a, 0]
+        dy = source_positions[b, 1] - source_positions[a, 1]
+        dz = source_positions[b, 2] - source_positions[a, 2]
+        rise += body[LEG_BONES + 2 * side + bone] * dy / np.sqrt(dx * dx + dy * dy + dz * dz)
+    return rise
+
+
+@kernel("void(f8[:, ::1], i8[:, ::1], f8[::1], i8, f8[:, ::1])")
+def level_hips(source_positions, source_legs, body, hips, world):
+    """Tilt hips that are wider than the performer's as far as lets both feet stand.
+
+    Under a tilt one upper leg is higher than the other by the sine times their distance. HIP_TILT
+    of the sine keeps that difference the performer's, scaled to the legs. Legs whose thigh and
+    shin divide otherwise end elsewhere when they bend; while both feet are low, the tilt makes up
+    for that too.
+    """
+    ratio = body[HIP_TILT]
+    if ratio == 1.0:
+        return
+    x = world[hips, 0]
+    y = world[hips, 1]
+    z = world[hips, 2]
+    w = world[hips, 3]
+    vx = body[LEG_OFFSETS] - body[LEG_OFFSETS + 3]
+    vy = body[LEG_OFFSETS + 1] - body[LEG_OFFSETS + 3 + 1]
+    vz = body[LEG_OFFSETS + 2] - body[LEG_OFFSETS + 3 + 2]
+    tx = 2.0 * (y * vz - z * vy)
+    ty = 2.0 * (z * vx - x * vz)
+    tz = 2.0 * (x * vy - y * vx)
+    dx = vx + w * tx + y * tz - z * ty
+    dy = vy + w * ty + z * tx - x * tz
+    dz = vz + w * tz + x * ty - y * tx
+    level = np.sqrt(dx * dx + dz * dz)
+    width = np.sqrt(level * level + dy * dy)
+    sine = dy / width
+    fade = _fade((abs(sine) - _STANDING_TILT) / (_LARGEST_TILT - _STANDING_TILT))
+    if fade == 0.0:
+        return
+    highest = max(source_positions[source_legs[0, 2], 1], source_positions[source_legs[1, 2], 1])
+    uneven = 0.0
+    for side in range(2):
+        rise = source_positions[source_legs[side, 2], 1] - source_positions[source_legs[side, 0], 1]
+        sign = 1.0 - 2.0 * side
+        uneven += sign * (body[SCALE] * rise - _leg_rise(source_positions, source_legs, body, side))
+    uneven *= _fade((highest - body[SOURCE_HEIGHT]) / (_OFF_THE_FLOOR * body[LEG_LENGTH]))
+    wanted = min(max(ratio * sine + uneven / width, -_LARGEST_TILT), _LARGEST_TILT)
+    turn = fade * (np.arcsin(wanted) - np.arcsin(sine))
+    # About the level axis square to the line of the hips.
+    s = np.sin(0.5 * turn) / level
+    ax = -s * dz
+    az = s * dx
+    aw = np.cos(0.5 * turn)
+    world[hips, 0] = aw * x + ax * w - az * y
+    world[hips, 1] = aw * y - ax * z + az * x
+    world[hips, 2] = aw * z + ax * y + az * w
+    world[hips, 3] = aw * w - ax * x - az * z
+
+
 @kernel("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])")
 def localise(links, constants, source_q, world, q):
     """q (n_t, 4) <- parent_from_joint of every target joint, from the driven ones' `world`.
@@ -266,25 +345,14 @@ def place_root(source_positions, source_legs, body, hips, world, root):
         ty = 2.0 * (z * vx - x * vz)
         tz = 2.0 * (x * vy - y * vx)
         ankle = hips_y + vy + w * ty + z * tx - x * tz
-        # The target's bones point where the source's do.
-        for bone in range(2):
-            a = source_legs[side, bone]
-            b = source_legs[side, bone + 1]
-            dx = source_positions[b, 0] - source_positions[a, 0]
-            dy = source_positions[b, 1] - source_positions[a, 1]
-            dz = source_positions[b, 2] - source_positions[a, 2]
-            ankle += body[LEG_BONES + 2 * side + bone] * dy / np.sqrt(dx * dx + dy * dy + dz * dz)
+        ankle += _leg_rise(source_positions, source_legs, body, side)
         height = source_positions[foot, 1]
         # The lower foot decides, with a smooth change-over from one to the other.
         weight = np.exp((lowest - height) / (_CHANGE_OVER * body[LEG_LENGTH]))
         total += weight
         shift += weight * (scale * (height - source_height) + target_height - ankle)
-    clear = (lowest - source_height) / (_OFF_THE_FLOOR * body[LEG_LENGTH])
-    if clear < 1.0:
-        fade = 1.0
-        if clear > 0.0:
-            fade = 1.0 - clear * clear * (3.0 - 2.0 * clear)
-        hips_y += fade * shift / total
+    fade = _fade((lowest - source_height) / (_OFF_THE_FLOOR * body[LEG_LENGTH]))
+    hips_y += fade * shift / total
     root[1] = hips_y - body[ROOT_TO_HIPS + 1]
 
 
@@ -303,5 +371,6 @@ def transfer(
     world_rotations(source_parents, source_q, source_world)
     drive(source_world, links, constants, world)
     share_twist(links, constants, twist, world)
+    level_hips(source_positions, source_legs, body, hips, world)
     localise(links, constants, source_q, world, q)
     place_root(source_positions, source_legs, body, hips, world, root)

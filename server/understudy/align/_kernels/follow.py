@@ -1,0 +1,65 @@
+"""One frame of a performer to the character's targets, in a single call.
+
+The arrays come in one table (`kinematics.tables`); their places are named here.
+"""
+
+from __future__ import annotations
+
+from understudy.align._kernels.goals import FLOOR, set_goals
+from understudy.align._kernels.transfer import SOURCE_HEIGHT, transfer
+from understudy.kinematics._kernels import forward
+from understudy.kinematics.compiled import kernel
+from understudy.kinematics.tables import cube, index_matrix, index_vector, matrix, vector
+
+# The performer's pose comes first: it may lie elsewhere in every frame.
+SOURCE_ROOT, SOURCE_Q = range(2)
+SOURCE_PARENTS, SOURCE_OFFSETS, SOURCE_POSITIONS, SOURCE_ROTATIONS = range(2, 6)
+LINKS, CONSTANTS, SOURCE_LEGS, BODY, TWIST, SOURCE_WORLD, WORLD = range(6, 13)
+TARGET_PARENTS, TARGET_OFFSETS, TARGET_POSITIONS, TARGET_ROTATIONS = range(13, 17)
+SOURCE_JOINTS, SOURCE_POINTS, TARGET_JOINTS, TARGET_POINTS, SOLE = range(17, 22)
+SETTINGS, GOAL_CONSTANTS, CONTACT_STATE, FEET, MEMORY, POINTS = range(22, 28)
+HEAD, TARGET_Q, GOALS, CONTACTS = range(28, 32)
+
+
+@kernel("void(i8[:, ::1], i8, f8, f8, i8)")
+def follow(rows, hips, rest_height, dt, jump):
+    """Fill head, rotations, goals and contacts of the targets from the performer's pose.
+
+    `hips` is the character's joint; `rest_height` m is the height of the performer's ankles over a
+    floor at zero, to which the floor believed in so far is added.
+    """
+    source_root = vector(rows, SOURCE_ROOT)
+    source_q = matrix(rows, SOURCE_Q)
+    source_positions = matrix(rows, SOURCE_POSITIONS)
+    source_rotations = cube(rows, SOURCE_ROTATIONS)
+    body = vector(rows, BODY)
+    world = matrix(rows, WORLD)
+    target_positions = matrix(rows, TARGET_POSITIONS)
+    target_rotations = cube(rows, TARGET_ROTATIONS)
+    memory = vector(rows, MEMORY)
+    head = vector(rows, HEAD)
+    target_q = matrix(rows, TARGET_Q)
+    body[SOURCE_HEIGHT] = rest_height + memory[FLOOR]
+    source_parents = index_vector(rows, SOURCE_PARENTS)
+    forward(
+        source_parents, matrix(rows, SOURCE_OFFSETS), source_root, source_q,
+        source_positions, source_rotations,
+    )  # fmt: skip
+    transfer(
+        source_parents, source_q, source_positions, index_matrix(rows, LINKS),
+        matrix(rows, CONSTANTS), index_matrix(rows, SOURCE_LEGS), body, hips,
+        vector(rows, TWIST), matrix(rows, SOURCE_WORLD), world, target_q, head[:3],
+    )  # fmt: skip
+    forward(
+        index_vector(rows, TARGET_PARENTS), matrix(rows, TARGET_OFFSETS), head, target_q,
+        target_positions, target_rotations,
+    )  # fmt: skip
+    set_goals(
+        source_positions, source_rotations,
+        index_vector(rows, SOURCE_JOINTS), matrix(rows, SOURCE_POINTS),
+        world, target_positions, target_rotations,
+        index_vector(rows, TARGET_JOINTS), matrix(rows, TARGET_POINTS),
+        vector(rows, SOLE), dt, jump, vector(rows, SETTINGS), vector(rows, GOAL_CONSTANTS),
+        matrix(rows, CONTACT_STATE), matrix(rows, FEET), memory, matrix(rows, POINTS),
+        head, matrix(rows, GOALS), vector(rows, CONTACTS),
+    )  # fmt: skip
