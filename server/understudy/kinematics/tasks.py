@@ -43,8 +43,9 @@ class Targets:
     For n joints, k effectors and c contact points: `root` (3,) m, where the root joint should be;
     `rotations_xyzw` (n, 4), the performer's posture in the character's axes; `points` (k, 3) m,
     the effectors' points in their joints' frames; `positions` (k, 3) m and `orientations_xyzw`
-    (k, 4), their goals in the world; `strengths` (k,) from 0 (ignored) to 1; `contacts` (c,) from
-    0 (free) to 1 (planted).
+    (k, 4), their goals in the world; `strengths` (k,) from 0 (ignored) to 1; `planted` (k,) from 0
+    (in the air) to 1 (at rest against the world, where a point must not slide however soft the
+    solver is to goals); `contacts` (c,) from 0 (free) to 1 (planted).
 
     The named arrays are views of `head` and `goals`, which the compiled code takes whole: a call
     pays for each array it is given.
@@ -55,6 +56,7 @@ class Targets:
         "goals",
         "head",
         "orientations_xyzw",
+        "planted",
         "points",
         "positions",
         "root",
@@ -64,7 +66,7 @@ class Targets:
 
     def __init__(self, joint_count: int, effector_count: int, contact_count: int = 0) -> None:
         self.head: FloatArray = np.zeros(6)
-        self.goals: FloatArray = np.zeros((effector_count, 11))
+        self.goals: FloatArray = np.zeros((effector_count, 12))
         self.rotations_xyzw: FloatArray = np.tile(IDENTITY_XYZW, (joint_count, 1))
         self.contacts: FloatArray = np.zeros(contact_count)
         self.root: FloatArray = self.head[0:3]
@@ -72,6 +74,7 @@ class Targets:
         self.positions: FloatArray = self.goals[:, 3:6]
         self.orientations_xyzw: FloatArray = self.goals[:, 6:10]
         self.strengths: FloatArray = self.goals[:, 10]
+        self.planted: FloatArray = self.goals[:, 11]
         self.orientations_xyzw[:] = IDENTITY_XYZW
         self.strengths[:] = 1.0
         self.base = NO_BASE

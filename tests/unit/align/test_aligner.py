@@ -16,11 +16,11 @@ WARM_UP_S = 0.25
 
 
 class Followed:
-    """Everything an aligner said about a clip: goals (T, 4, 11), contacts (T, 4), heads (T, 6)."""
+    """Everything an aligner said about a clip: goals (T, 4, 12), contacts (T, 4), heads (T, 6)."""
 
     def __init__(self, clip: Clip, aligner: Aligner, shift: FloatArray | None = None) -> None:
         frames = clip.frame_count
-        self.goals = np.zeros((frames, 4, 11))
+        self.goals = np.zeros((frames, 4, 12))
         self.contacts = np.zeros((frames, len(CONTACT_NAMES)))
         self.heads = np.zeros((frames, 6))
         for t in range(frames):

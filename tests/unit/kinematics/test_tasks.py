@@ -32,8 +32,9 @@ def test_names_write_through_to_the_arrays_the_kernels_read() -> None:
     targets.positions[1] = [7, 8, 9]
     targets.orientations_xyzw[1] = [0, 1, 0, 0]
     targets.strengths[1] = 0.25
-    np.testing.assert_array_equal(targets.goals[1], [4, 5, 6, 7, 8, 9, 0, 1, 0, 0, 0.25])
-    np.testing.assert_array_equal(targets.goals[0], [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1])
+    targets.planted[1] = 0.5
+    np.testing.assert_array_equal(targets.goals[1], [4, 5, 6, 7, 8, 9, 0, 1, 0, 0, 0.25, 0.5])
+    np.testing.assert_array_equal(targets.goals[0], [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0])
     assert targets.base == 1
     assert not targets.jump
 

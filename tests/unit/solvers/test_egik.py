@@ -164,6 +164,26 @@ def test_a_change_of_alpha_in_mid_motion_is_eased_in() -> None:
     assert track.residuals[80:, 0].mean() < 0.003
 
 
+@pytest.mark.parametrize("alpha", [0.2, 0.9, 0.999])
+def test_planted_points_do_not_slide_however_small_alpha_is(alpha: float) -> None:
+    """Two points stand still while the performer's own move; a third, in the air, yields."""
+    effectors = (HAND, FOOT, Effector("chest", BODY.index("chest"), softness_m2=0.0))
+    motion = smooth_motion(BODY, 60, seed=11, spread_rad=0.3)
+    start = Targets.allocate(BODY, effectors)
+    goals_of(BODY, effectors, start, motion[0])
+
+    def stand(frame: int, targets: Targets) -> None:
+        targets.positions[:2] = start.positions[:2]
+        targets.positions[2] += LIFT
+        targets.planted[:2] = 1.0
+        targets.base, targets.base_hold = 1, 1.0
+
+    track = drive(Egik(BODY, effectors, {"alpha": alpha}), motion, change=stand)
+    assert np.max(track.residuals[:, 1]) < 1e-12
+    assert np.max(track.residuals[:, 0]) < 1e-5
+    assert np.max(track.residuals[:, 2]) > 1e-3
+
+
 def test_links_are_measured_to_their_tips() -> None:
     assert total_link_length(chain(4, 0.3)) == pytest.approx(1.2)
 

@@ -57,6 +57,7 @@ from understudy.solvers._kernels.layout import (
     GOAL,
     JOINT,
     JUMP,
+    PLANTED,
     STRENGTH,
     TURN,
 )
@@ -218,6 +219,7 @@ def step(
                     wanted[f, r] = last_goals[f, r] + fraction * (goals[f, r] - last_goals[f, r])
                 blend(last_goals, f, goals, f, fraction, wanted, f, TURN)
                 wanted[f, STRENGTH] = goals[f, STRENGTH]
+                wanted[f, PLANTED] = goals[f, PLANTED]
         gain = 1.0
         if params[DEXTERITY] > 0.0 and report[SMALLEST] > 0.0:
             trace = 0.0

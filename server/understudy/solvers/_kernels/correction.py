@@ -28,6 +28,7 @@ from understudy.solvers._kernels.layout import (
     BLOCK_EFFECTOR,
     BLOCK_TURNS,
     MOBILITY,
+    PLANTED,
     SOFTNESS,
     STRENGTH,
 )
@@ -52,14 +53,16 @@ MORE_PASSES = 8
 def slacks(effectors_f, goals, blocks, noise, slack, more):
     """slack (3b,) <- N, what each row yields, m^2; more (3b,) <- by how much that passes its own.
 
-    The normal equations hold a goal's own softness already.
+    The normal equations hold a goal's own softness already. `noise` (m^2) is for goals in the air:
+    what is planted does not yield by it, or it would slide.
     """
     for i in range(blocks.shape[0]):
         f = blocks[i, BLOCK_EFFECTOR]
         s = goals[f, STRENGTH]
         own = effectors_f[f, SOFTNESS] / (s * s) if s > 0.0 else 0.0
+        free = 1.0 - goals[f, PLANTED]
         for r in range(3):
-            slack[3 * i + r] = max(own + noise, HARDEST)
+            slack[3 * i + r] = max(own + free * free * noise, HARDEST)
             more[3 * i + r] = slack[3 * i + r] - own
 
 

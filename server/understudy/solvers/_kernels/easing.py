@@ -10,6 +10,7 @@ from understudy.solvers._kernels.frame_layout import EASE_GAIN, EASE_S, K1, MAX_
 from understudy.solvers._kernels.layout import (
     GOAL,
     JOINT,
+    PLANTED,
     POINT,
     POSITION,
     ROTATION,
@@ -125,6 +126,7 @@ def ease_goals(params, ease, goals, last_goals, dt, gain, eased):
     short = 0
     for f in range(goals.shape[0]):
         eased[f, STRENGTH] = goals[f, STRENGTH]
+        eased[f, PLANTED] = goals[f, PLANTED]
         for r in range(3):
             eased[f, POINT + r] = goals[f, POINT + r]
         if goals[f, STRENGTH] <= 0.0:  # not followed; a base that is eliminated stands here

@@ -55,9 +55,10 @@ BASE_HOLD: Final = 4
 JUMP: Final = 5
 HEAD_FLOATS: Final = 6
 
-# goals (k, 11) of the targets
+# goals (k, 12) of the targets
 POINT: Final = 0
 GOAL: Final = 3
 TURN: Final = 6
 STRENGTH: Final = 10
-GOAL_FLOATS: Final = 11
+PLANTED: Final = 11
+GOAL_FLOATS: Final = 12
