@@ -22,7 +22,7 @@ from understudy_client.clock import now_ns as wall_clock_ns
 
 EXAMPLE = "example: understudy bench latency --seconds 20 --json latency.json"
 
-MAX_RATIO: Final = 2.0
+MAX_RATIO: Final = 1.8
 
 _BLOCK_S: Final = 5.0
 _WARM_UP_S: Final = 1.0

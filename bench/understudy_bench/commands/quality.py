@@ -15,10 +15,11 @@ from understudy.characters import BUILTIN_CHARACTERS, BUILTIN_CLIPS, load_charac
 from understudy.characters.anatomy import joint_range
 from understudy.kinematics.limits import JointLimits
 from understudy.solvers import SOLVERS
-from understudy_bench.checks import Check, Sense, judge
+from understudy_bench.checks import Check
 from understudy_bench.machine import describe_machine
 from understudy_bench.noise import NoiseWatch
 from understudy_bench.pictures import draw_worst_instants
+from understudy_bench.promises import clip_promises
 from understudy_bench.quality import Figures, motion_limits, retarget_clip, score
 from understudy_bench.quality.baselines import BASELINES, CUTOFF_HZ
 from understudy_bench.quality.figures import Slide
@@ -30,13 +31,6 @@ EXAMPLE = f"""built-in clips: {", ".join(BUILTIN_CLIPS)}
 built-in characters: {", ".join(BUILTIN_CHARACTERS)}
 example: understudy bench quality walk --to short-legs giant --solver clik"""
 
-# Limits of the promises: cm/s for slides, cm for heights.
-STRICT_MEAN, STRICT_P95 = 0.5, 2.0
-WIDE_MEAN, WIDE_P95, WIDE_P95_ACROBATIC = 1.5, 5.0, 14.0
-ACROBATIC: Final = ("49_06", "85_14")
-FLOAT_CM, PENETRATION_CM = 0.5, 1.0
-# Solvers to compare with: nothing is promised of them.
-UNPROMISED: Final = ("copy", *BASELINES)
 MARGIN_RAD: Final = math.radians(5.0)
 
 _COLUMNS: Final = (
@@ -137,8 +131,7 @@ def run_quality(options: QualityOptions) -> Report:
     notes.append(noise.sentence())
     meta = {**describe_machine(), **noise.meta()}
     results = {"limits": options.limits, "figures": [asdict(each) for each in figures]}
-    promised = [each for each in figures if each.solver not in UNPROMISED]
-    checks = {each: _checks(each, options.collection) for each in promised}
+    checks = {each: clip_promises(each, _take(each, options.collection)) for each in figures}
     tables = [_table(figures)]
     if len(figures) > len(options.solvers):
         tables += summary_tables(figures)
@@ -164,7 +157,8 @@ def _kept(checks: Mapping[Figures, Sequence[Check]]) -> list[str]:
     """How many of the promises each solver kept."""
     verdicts: dict[str, list[bool]] = {}
     for each, judged in checks.items():
-        verdicts.setdefault(each.solver, []).extend(check.passed is True for check in judged)
+        if judged:
+            verdicts.setdefault(each.solver, []).extend(check.passed is True for check in judged)
     counts = [f"{solver} {sum(kept)} of {len(kept)}" for solver, kept in verdicts.items()]
     return [f"promises kept: {', '.join(counts)}"] if counts else []
 
@@ -173,37 +167,8 @@ def _label(figures: Figures, collection: str) -> str:
     return f"{collection} {figures.clip}".strip()
 
 
-def _checks(figures: Figures, collection: str) -> list[Check]:
-    """One check for each promise; slides only where enough of the clip is planted."""
-    what = f"{_label(figures, collection)} to {figures.character}, {figures.solver}"
-
-    def of(name: str, value: float, unit: str, limit: float, sense: Sense = "<=") -> Check:
-        return judge(f"{name}, {what}", value, unit, sense, limit)
-
-    checks = [
-        of("not finite", figures.not_finite, "numbers", 0, "=="),
-        of("joints beyond a limit", figures.violations, "joint-frames", 0, "=="),
-        of("pops away from tears", figures.pops, "joint-frames", 0, "=="),
-        of("penetration, largest", figures.penetration_cm, "cm", PENETRATION_CM),
-    ]
-    if figures.slide_strict.judged:
-        checks += [
-            of("slide by the strict truth, mean", figures.slide_strict.mean, "cm/s", STRICT_MEAN),
-            of("slide by the strict truth, p95", figures.slide_strict.p95, "cm/s", STRICT_P95),
-        ]
-    if figures.slide_wide.judged:
-        acrobatic = figures.clip in ACROBATIC
-        checks += [
-            of("slide by the wide truth, mean", figures.slide_wide.mean, "cm/s", WIDE_MEAN),
-            of(
-                "slide by the wide truth, p95",
-                figures.slide_wide.p95,
-                "cm/s",
-                WIDE_P95_ACROBATIC if acrobatic else WIDE_P95,
-            ),
-            of("float, mean", figures.float_cm, "cm", FLOAT_CM),
-        ]
-    return checks
+def _take(figures: Figures, collection: str) -> str:
+    return f"{_label(figures, collection)} to {figures.character}, {figures.solver}"
 
 
 def _table(figures: Sequence[Figures]) -> Table:

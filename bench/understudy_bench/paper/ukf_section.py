@@ -12,6 +12,7 @@ from understudy.solvers import Ukf
 from understudy_bench.checks import Check, judge, judge_unless_noisy
 from understudy_bench.paper.section import Section
 from understudy_bench.paper.ukf import Race, TaskResult, race_filterpy, run_task, walk_figures
+from understudy_bench.promises import ukf_walk_promises
 from understudy_bench.quality import Figures
 from understudy_bench.report import Table
 from understudy_bench.task import SolverTask
@@ -20,8 +21,6 @@ HOT_US: Final = 25.0
 MAX_ERROR_CM: Final = 0.06
 LEAST_SPEEDUP: Final = 200.0
 SAME_RAD: Final = 1e-9
-SLIDE_MEAN, SLIDE_P95 = 0.5, 2.0  # cm/s by the strict truth
-JERK: Final = 1.1
 
 
 def ukf_section(task: SolverTask, walk: Clip | None, *, noisy: bool) -> Section:
@@ -70,12 +69,7 @@ def _checks(
             judge("filterpy and ukf, difference", race.difference_rad, "rad", "<=", SAME_RAD),
         ]
     for each in walks:
-        name, slide = f"{each.clip} to {each.character}, ukf", each.slide_strict
-        checks += [
-            judge(f"slide by the strict truth, mean, {name}", slide.mean, "cm/s", "<=", SLIDE_MEAN),
-            judge(f"slide by the strict truth, p95, {name}", slide.p95, "cm/s", "<=", SLIDE_P95),
-            judge(f"jerk ratio, {name}", each.jerk_ratio, "times", "<=", JERK),
-        ]
+        checks += ukf_walk_promises(each, f"{each.clip} to {each.character}, ukf")
     return checks
 
 
