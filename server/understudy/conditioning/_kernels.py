@@ -1,4 +1,4 @@
-"""Compiled easing of targets and checking of solutions."""
+"""Compiled smoothing of source poses, easing of targets and checking of solutions."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from understudy.kinematics._kernels import difference, is_finite, turn
 from understudy.kinematics.compiled import kernel
+from understudy.kinematics.tables import byte_vector, index_vector, matrix, single_vector, vector
 
 
 @kernel("UniTuple(f8, 3)(f8[:, ::1], f8, f8, f8, f8)")
@@ -71,16 +72,64 @@ def ease(fraction, head_a, q_a, goals_a, known, head, q, goals, turns):
 
 
 @kernel(
-    "f8(f8[::1], f8[:, ::1], f8[::1], f8[::1], i8[::1], f8[:, ::1], f8[:, ::1],"
-    " f8[::1], f8[:, ::1], f4[::1], u1[::1])"
+    "void(f8, f8, f8[::1], f8[::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[::1], f8[:, ::1],"
+    " f8[:, ::1])"
 )
-def accept(root, q, residuals, contacts, hinges, axes, rest, good_root, good_q, numbers, touching):
+def smooth(strength, dt, limits, root, q, last_root, last_q, smooth_root, smooth_q, velocities):
+    """Lead a smoothed pose after the measured one, the closer the faster that moves.
+
+    `limits` (4,): the time constant of a body at rest and that of the measured velocity (s), how
+    far a rotation (rad) and the root (m) may fall behind, the first and the last two at full
+    `strength`. `last_` is the measured pose `dt` seconds ago; `velocities` (n + 1, 3) are those of
+    the joints (rad/s, body frames) and of the root (m/s).
+    """
+    n = q.shape[0]
+    renewed = 1.0 - np.exp(-dt / limits[1])
+    for j in range(n):
+        x, y, z = difference(last_q, j, q, j)
+        velocities[j, 0] += renewed * (x / dt - velocities[j, 0])
+        velocities[j, 1] += renewed * (y / dt - velocities[j, 1])
+        velocities[j, 2] += renewed * (z / dt - velocities[j, 2])
+        speed = np.sqrt(velocities[j, 0] ** 2 + velocities[j, 1] ** 2 + velocities[j, 2] ** 2)
+        share = 1.0 - np.exp(-dt * (1.0 / limits[0] + speed / limits[2]) / strength)
+        x, y, z = difference(smooth_q, j, q, j)
+        turn(smooth_q, j, share * x, share * y, share * z)
+        for c in range(4):
+            last_q[j, c] = q[j, c]
+    square = 0.0
+    for r in range(3):
+        velocities[n, r] += renewed * ((root[r] - last_root[r]) / dt - velocities[n, r])
+        square += velocities[n, r] * velocities[n, r]
+        last_root[r] = root[r]
+    share = 1.0 - np.exp(-dt * (1.0 / limits[0] + np.sqrt(square) / limits[3]) / strength)
+    for r in range(3):
+        smooth_root[r] += share * (root[r] - smooth_root[r])
+
+
+# Places in the table of `accept`; the solver's answer may lie elsewhere in every frame.
+ROOT, ROTATIONS, RESIDUALS, CONTACTS = range(4)
+HINGES, AXES, REST, GOOD_ROOT, GOOD_ROTATIONS, NUMBERS, TOUCHING = range(4, 11)
+
+
+@kernel("f8(i8[:, ::1])")
+def accept(rows):
     """Copy a finite pose into the good one; the largest residual (m).
 
-    `numbers` (3 + 4 n + h,) gets the same as it is published: root, rotations, hinges' angles;
-    `touching` (c,) says which contact points are more planted than free. Where anything is not
+    NUMBERS (3 + 4 n + h,) gets the same as it is published: root, rotations, hinges' angles;
+    TOUCHING (c,) says which contact points are more planted than free. Where anything is not
     finite, or a rotation has lost its length, nothing is copied and the answer is -1.
     """
+    root = vector(rows, ROOT)
+    q = matrix(rows, ROTATIONS)
+    residuals = vector(rows, RESIDUALS)
+    contacts = vector(rows, CONTACTS)
+    hinges = index_vector(rows, HINGES)
+    axes = matrix(rows, AXES)
+    rest = matrix(rows, REST)
+    good_root = vector(rows, GOOD_ROOT)
+    good_q = matrix(rows, GOOD_ROTATIONS)
+    numbers = single_vector(rows, NUMBERS)
+    touching = byte_vector(rows, TOUCHING)
     total = 0.0
     for r in range(3):
         total += root[r]

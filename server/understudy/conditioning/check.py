@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.conditioning._kernels import accept
+from understudy.conditioning import _kernels
 from understudy.kinematics import HINGE, FloatArray, Pose, Skeleton
+from understudy.kinematics.tables import ArrayTable
 from understudy.kinematics.tasks import Targets
 
 
@@ -19,14 +20,11 @@ class CharacterPose:
     than free. `residual_m` is the largest distance of an effector from its goal. Starts at rest.
     """
 
-    def __init__(self, skeleton: Skeleton, contact_count: int) -> None:
+    def __init__(self, skeleton: Skeleton, effector_count: int, contact_count: int) -> None:
         rest = skeleton.rest_pose()
         n = len(skeleton)
-        self._hinges = np.flatnonzero(skeleton.kinds == HINGE).astype(np.int64)
-        # The kernel's signature wants writable arrays; these copies are never written.
-        self._axes = skeleton.axes.copy()
-        self._rest = skeleton.rest_xyzw.copy()
-        self._numbers: NDArray[np.float32] = np.zeros(3 + 4 * n + len(self._hinges), np.float32)
+        hinges = np.flatnonzero(skeleton.kinds == HINGE).astype(np.int64)
+        self._numbers: NDArray[np.float32] = np.zeros(3 + 4 * n + len(hinges), np.float32)
         self.root: FloatArray = rest.root
         self.rotations_xyzw: FloatArray = rest.rotations_xyzw
         self.root_f32 = self._numbers[:3]
@@ -36,6 +34,14 @@ class CharacterPose:
         self.residual_m = 0.0
         self.root_f32[:] = rest.root
         self.rotations_f32[:] = rest.rotations_xyzw.reshape(-1)
+        self._answer: tuple[FloatArray, ...] = (
+            rest.root.copy(), rest.rotations_xyzw.copy(),
+            np.zeros(effector_count), np.zeros(contact_count),
+        )  # fmt: skip
+        self._table = ArrayTable(
+            *self._answer, hinges, skeleton.axes, skeleton.rest_xyzw,
+            self.root, self.rotations_xyzw, self._numbers, self.touching,
+        )  # fmt: skip
 
     def accept(
         self,
@@ -45,19 +51,18 @@ class CharacterPose:
         targets: Targets,
     ) -> bool:
         """Take a solved pose as the good one; False, and nothing changes, if it is not finite."""
-        worst = accept(
-            root,
-            rotations_xyzw,
-            residuals,
-            targets.contacts,
-            self._hinges,
-            self._axes,
-            self._rest,
-            self.root,
-            self.rotations_xyzw,
-            self._numbers,
-            self.touching,
-        )
+        contacts = targets.contacts
+        known = self._answer
+        if (
+            root is not known[0]
+            or rotations_xyzw is not known[1]
+            or residuals is not known[2]
+            or contacts is not known[3]
+        ):
+            self._answer = (root, rotations_xyzw, residuals, contacts)
+            for place, array in enumerate(self._answer):
+                self._table.put(place, array)
+        worst = float(_kernels.accept(self._table.rows))
         if worst < 0.0:
             return False
         self.residual_m = worst

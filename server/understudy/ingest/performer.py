@@ -116,7 +116,8 @@ class PerformerStream:
             raise FrameRejected(
                 "not-unit", f"the rotation of {skeleton.names[joint]!r} is no unit quaternion"
             )
-        pose.points[:] = np.nan if frame.points is None else frame.points
+        if self.markers:
+            pose.points[:] = np.nan if frame.points is None else frame.points
         self._follow(frame, arrival_ns, moved)
 
     def _follow(self, frame: RawFrame, arrival_ns: int, moved_m: float) -> None:

@@ -14,7 +14,7 @@ from understudy.kinematics.compiled import carray, kernel, pointer
 from understudy.kinematics.types import IntArray
 
 _MOST_AXES: Final = 5
-_TYPES: Final = (np.float64, np.int64)
+_TYPES: Final = (np.float64, np.int64, np.float32, np.uint8)
 
 
 class ArrayTable:
@@ -84,3 +84,15 @@ def index_cube(rows: IntArray, place: int) -> Any:
     return carray(
         pointer(rows[place, 0]), (rows[place, 1], rows[place, 2], rows[place, 3]), np.int64
     )
+
+
+@kernel("f4[::1](i8[:, ::1], i8)", inline=True)
+def single_vector(rows: IntArray, place: int) -> Any:
+    """In compiled code: the float32 array (n,) in a place."""
+    return carray(pointer(rows[place, 0]), (rows[place, 1],), np.float32)
+
+
+@kernel("u1[::1](i8[:, ::1], i8)", inline=True)
+def byte_vector(rows: IntArray, place: int) -> Any:
+    """In compiled code: the uint8 array (n,) in a place."""
+    return carray(pointer(rows[place, 0]), (rows[place, 1],), np.uint8)

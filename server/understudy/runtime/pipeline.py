@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy as np
 from understudy.align import Aligner, RoleMap
 from understudy.align.enhancer import SOLVER_PARAMETERS, Enhancer, check_same_body
 from understudy.align.markers import AttachedPoint, MarkerError
-from understudy.conditioning import CharacterPose, TargetEase, TearBridge
+from understudy.conditioning import CharacterPose, Smoother, TargetEase, TearBridge
+from understudy.config import Settings
 from understudy.kinematics import FloatArray, Pose, Skeleton
 from understudy.kinematics.tasks import Effector, Targets
 from understudy.runtime.goals import ClientGoals
@@ -54,10 +55,12 @@ class Pipeline:
     aligner: AlignsPoses
     solver: Solver
     bridge: TearBridge
+    smoother: Smoother
     ease: TargetEase
     goals: ClientGoals
     pose: CharacterPose
     enhancer: Enhancer | None = None  # the aligner, where it takes measured points
+    settings: Settings = field(default_factory=Settings)
     fresh: bool = True  # no frame has gone through yet
 
 
@@ -138,9 +141,10 @@ def _assemble(
         aligner,
         solver,
         TearBridge(source, aligner.loose_joints),
+        Smoother(source, ease_s),
         TargetEase(character, aligner.effectors, ease_s),
         ClientGoals(aligner.effectors),
-        CharacterPose(character, len(aligner.contact_names)),
+        CharacterPose(character, len(aligner.effectors), len(aligner.contact_names)),
     )
     reset_pipeline(pipeline)
     return pipeline
@@ -168,9 +172,27 @@ def another_solver(
     return solver
 
 
+def change_settings(pipeline: Pipeline, settings: Settings) -> None:
+    """Take other settings; a character that was shown already eases over to what they make of it.
+
+    Settings of an enhanced body are always the same.
+    """
+    before, aligner = pipeline.settings, pipeline.aligner
+    if isinstance(aligner, Aligner):
+        changed = (before.stride, before.lock_feet) != (settings.stride, settings.lock_feet)
+        if changed and not pipeline.fresh:
+            pipeline.ease.start(aligner.targets)
+        if before.stride != settings.stride:
+            aligner.set_stride(settings.stride)
+        aligner.set_lock(settings.lock_feet)
+    pipeline.smoother.set_strength(settings.smoothing)
+    pipeline.settings = settings
+
+
 def reset_pipeline(pipeline: Pipeline, pose: Pose | None = None) -> None:
     """Forget the past and start from `pose`, the rest pose if there is none."""
     pipeline.bridge.reset()
+    pipeline.smoother.reset()
     pipeline.aligner.reset()
     pipeline.solver.reset(pose)
     pipeline.fresh = True

@@ -89,7 +89,7 @@ def posed(seed: int) -> Pose:
 
 
 def test_a_good_pose_is_taken_and_published_as_float32() -> None:
-    pose = CharacterPose(BODY, 2)
+    pose = CharacterPose(BODY, len(EFFECTORS), 2)
     targets = Targets.allocate(BODY, EFFECTORS, 2)
     targets.contacts[:] = [0.2, 0.9]
     solved = posed(3)
@@ -106,7 +106,7 @@ def test_a_good_pose_is_taken_and_published_as_float32() -> None:
 @pytest.mark.parametrize("part", ["root", "rotation", "residual", "length"])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_a_pose_that_is_not_finite_changes_nothing(part: str, value: float) -> None:
-    pose = CharacterPose(BODY, 2)
+    pose = CharacterPose(BODY, len(EFFECTORS), 2)
     targets = Targets.allocate(BODY, EFFECTORS, 2)
     good, bad = posed(3), posed(4)
     residuals = np.zeros(2)
@@ -134,7 +134,7 @@ def test_the_angle_of_a_hinge_counts_from_its_rest_pose(angle: float) -> None:
     solved = door.rest_pose()
     solved.rotations_xyzw[1] = rotations.multiply(rest, rotations.exp(angle * axis))
     for sign in (1.0, -1.0):
-        pose = CharacterPose(door, 0)
+        pose = CharacterPose(door, 0, 0)
         assert pose.accept(
             solved.root, sign * solved.rotations_xyzw, np.zeros(0), Targets.allocate(door, ())
         )
