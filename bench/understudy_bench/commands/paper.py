@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Final
 
 from understudy.characters import load_clip
@@ -12,6 +13,7 @@ from understudy_bench.checks import Check, judge
 from understudy_bench.machine import describe_machine
 from understudy_bench.noise import NoiseWatch
 from understudy_bench.paper.egik_section import egik_section
+from understudy_bench.paper.enhancement_section import LAYOUT, enhancement_section
 from understudy_bench.paper.swing import BODIES, SwingResult, run_swing
 from understudy_bench.paper.ukf_section import ukf_section
 from understudy_bench.paper.walking import PUBLISHED_MAX_ERROR_CM, WalkingResult, run_walking
@@ -41,6 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--collection", default="", metavar="NAME", help="where the walk is from, for the report"
     )
+    parser.add_argument(
+        "--paired", type=Path, metavar="FOLDER", help=f"enhancement of real takes: {LAYOUT}"
+    )
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -59,7 +64,11 @@ def run(arguments: argparse.Namespace) -> Report:
     swings = [run_swing(body, {}) for body in BODIES]
     task = build_task("walk", TASK_HZ)
     noisy = watch.noise().noisy
-    sections = (egik_section(task, noisy=noisy), ukf_section(task, recorded, noisy=noisy))
+    sections = (
+        egik_section(task, noisy=noisy),
+        ukf_section(task, recorded, noisy=noisy),
+        enhancement_section(arguments.paired),
+    )
     noise = watch.noise()
     results = {
         "walking": {name: asdict(each) for name, each in walks.items()},
