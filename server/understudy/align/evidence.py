@@ -14,6 +14,8 @@ _FEWEST_FRAMES = 3
 # A foot stands while its ankle is this near to its lowest (parts of a leg) and this slow.
 _LOW = 0.06
 _SLOW_M_S = 0.12
+# A sole that is tilted by more than this (cosine) is not stood on: a dancer kneels or is on tiptoe.
+_SOLE_DOWN = 0.7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,30 +48,46 @@ def flexion(motion: MotionSample, upper: int, lower: int, end: int) -> Flexion |
 
 
 def standing_frames(
-    motion: MotionSample, foot: int, leg_length: float
+    motion: MotionSample, foot: int, leg_length: float, sole: FloatArray
 ) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    """The frames in which a foot stands: its ankle is low and slow."""
-    height = motion.positions[:, foot, 1]
+    """The frames in which a foot stands: its ankle is low and slow, and its sole faces down.
+
+    `sole` (3,) is the direction in the foot's frame that points up while it stands flat.
+    """
     if len(motion) < 2:
         return np.zeros(0, np.intp)
+    height = motion.positions[:, foot, 1]
+    down = motion.rotations[:, foot, 1] @ sole > _SOLE_DOWN
+    if not np.any(down):
+        return np.zeros(0, np.intp)
     speed = np.linalg.norm(np.gradient(motion.positions[:, foot], motion.step_s, axis=0), axis=1)
-    low = height < np.quantile(height, 0.02) + _LOW * leg_length
-    return np.flatnonzero(low & (speed < _SLOW_M_S))
+    low = height < np.quantile(height[down], 0.02) + _LOW * leg_length
+    return np.flatnonzero(down & low & (speed < _SLOW_M_S))
 
 
-def planted_height(motion: MotionSample, feet: IntArray, leg_length: float) -> float | None:
-    """The height (m) of an ankle in the world while its foot stands; None if feet hardly do."""
+def planted_height(
+    motion: MotionSample, feet: IntArray, leg_length: float, soles: FloatArray
+) -> float | None:
+    """The height (m) of an ankle in the world while its foot stands; None if feet hardly do.
+
+    `soles` (2, 3): what points up in each foot's frame while it stands flat.
+    """
     heights = [
         motion.positions[frame, foot, 1]
-        for foot in feet
-        for frame in standing_frames(motion, int(foot), leg_length)
+        for foot, sole in zip(feet, soles, strict=True)
+        for frame in standing_frames(motion, int(foot), leg_length, sole)
     ]
     return float(np.median(heights)) if len(heights) >= _FEWEST_FRAMES else None
 
 
-def sole_normal(motion: MotionSample, foot: int, leg_length: float) -> FloatArray | None:
-    """The world's up (3,) as a standing foot's frame sees it; None if it hardly ever stands."""
-    frames = standing_frames(motion, foot, leg_length)
+def sole_normal(
+    motion: MotionSample, foot: int, leg_length: float, guess: FloatArray
+) -> FloatArray | None:
+    """The world's up (3,) as a standing foot's frame sees it; None if it hardly ever stands.
+
+    `guess` (3,) is what the foot's rest pose says, good enough to tell a sole from an instep.
+    """
+    frames = standing_frames(motion, foot, leg_length, guess)
     if len(frames) < _FEWEST_FRAMES:
         return None
     # The median leaves out a heel that is lifted while the ankle is still low.

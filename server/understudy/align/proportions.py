@@ -103,14 +103,14 @@ class _Tape:
         leg_length = float(leg_bones.sum(axis=1).mean())
         toe_points = np.array([self._toe_point(side, leg_length) for side in SIDES])
         height = self._ankle_height(feet, toe_points, leg_length, rest_floor)
-        planted = None if motion is None else planted_height(motion, feet, leg_length)
+        soles = np.einsum("fji,j->fi", self.canonical.turns[feet], Y)
+        planted = None if motion is None else planted_height(motion, feet, leg_length, soles)
         floor = 0.0
         if planted is not None and 0.0 < planted < _HIGHEST_ANKLE * leg_length:
             height = planted
         elif planted is not None:
             floor = planted - height  # the performer's floor is not where the world has its own
-        sole_down = -np.einsum("fji,j->fi", self.canonical.turns[feet], Y)
-        heel_points = height * sole_down
+        heel_points = -height * soles
         assumed = [self._toe(side) is None for side in SIDES]
         toe_points[assumed] += heel_points[assumed]
         return Proportions(

@@ -221,14 +221,16 @@ class _Builder:
             np.linalg.norm(self.points[lower] - self.points[upper])
             + np.linalg.norm(self.points[foot] - self.points[lower])
         )
-        seen = None if self.motion is None else sole_normal(self.motion, foot, length)
-        if self.from_motion:
-            return shin_carried if seen is None else seen
-        up = body_axes(self.points, self.body)[1]
-        thigh = self.points[lower] - self.points[upper]
-        splayed = angle_between(thigh, -up) > _SPLAYED_RAD
-        normal = shin_carried if splayed else np.asarray(self.frames[foot].T @ up)
-        if seen is not None and angle_between(seen, normal) < _SOLE_REFINED_RAD:
+        normal = shin_carried
+        if not self.from_motion:
+            up = body_axes(self.points, self.body)[1]
+            thigh = self.points[lower] - self.points[upper]
+            if angle_between(thigh, -up) <= _SPLAYED_RAD:
+                normal = np.asarray(self.frames[foot].T @ up)
+        seen = None if self.motion is None else sole_normal(self.motion, foot, length, normal)
+        if seen is None:
+            return normal
+        if self.from_motion or angle_between(seen, normal) < _SOLE_REFINED_RAD:
             return seen
         return normal
 

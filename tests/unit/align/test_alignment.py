@@ -215,6 +215,61 @@ def test_a_floor_that_is_not_at_zero_is_found_in_the_motion() -> None:
     np.testing.assert_allclose(Copied(alignment, pose).root, body.offsets[0], atol=1e-12)
 
 
+def leaning(body: Skeleton, tilt_rad: float) -> Pose:
+    """Both feet on the floor, the hips tilted sideways, the lower leg's knee bent."""
+    pose = body.rest_pose().copy()
+    index, places = body.index, MotionSample.of_rest(body).positions[0]
+    pose.rotations_xyzw[index("hips")] = exp(np.array([0.0, 0.0, tilt_rad]))
+    upright = exp(np.array([0.0, 0.0, -tilt_rad]))
+    width = places[index("leftUpperLeg"), 0] - places[index("rightUpperLeg"), 0]
+    thigh, shin = (
+        float(np.linalg.norm(body.offsets[index(name)])) for name in ("rightLowerLeg", "rightFoot")
+    )
+    # The law of cosines: the knee that shortens the leg by what its hip is lower.
+    span = thigh + shin - width * np.sin(tilt_rad)
+    knee = np.pi - np.arccos((thigh**2 + shin**2 - span**2) / (2.0 * thigh * shin))
+    hip = np.arcsin(shin * np.sin(knee) / span)
+    pose.rotations_xyzw[index("leftUpperLeg")] = upright
+    pose.rotations_xyzw[index("rightUpperLeg")] = multiply(upright, exp(np.array([-hip, 0, 0])))
+    pose.rotations_xyzw[index("rightLowerLeg")] = exp(np.array([knee, 0.0, 0.0]))
+    return pose
+
+
+@pytest.mark.parametrize("tilt_rad", [0.03, 0.1, 0.2, 0.3])
+@pytest.mark.parametrize("wider", [1.5, 4.0])
+def test_both_feet_stand_under_hips_of_any_width(wider: float, tilt_rad: float) -> None:
+    body = actor()
+    factors = {"leftUpperLeg": wider, "rightUpperLeg": wider}
+    factors |= {"leftLowerLeg": 1.2, "rightLowerLeg": 1.2, "leftFoot": 0.9, "rightFoot": 0.9}
+    other = renamed(scaled(body, factors), {"leftToes": "Left_Toe_Base"})
+    copied = Copied(align(body, other), leaning(body, tilt_rad))
+    feet = [body.index("leftFoot"), body.index("rightFoot")]
+    ours, theirs = (figure.positions[feet, 1] for figure in (copied.source, copied.target))
+    assert ours[0] == pytest.approx(ours[1], abs=1e-9)
+    assert theirs[0] == pytest.approx(theirs[1], abs=1e-9)
+    angles = angle_deg(copied.limbs(copied.source), copied.limbs(copied.target))
+    assert np.max(angles) < 1e-6
+
+
+def test_levelled_hips_follow_a_tilt_without_a_jump() -> None:
+    """From upright to hips on edge, as in a cartwheel: no step of the hips outruns the tilt's."""
+    body = actor()
+    wide = scaled(body, {"leftUpperLeg": 4.0, "rightUpperLeg": 4.0})
+    wide = renamed(wide, {"leftToes": "Left_Toe_Base"})
+    alignment = align(body, wide)
+    assert alignment.hip_tilt == pytest.approx(0.25)
+    tilts = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 400)
+    before: FloatArray | None = None
+    for tilt in tilts:
+        pose = body.rest_pose().copy()
+        pose.rotations_xyzw[body.index("hips")] = exp(np.array([0.0, 0.0, tilt]))
+        hips = Copied(alignment, pose).target.rotations[wide.index("hips")]
+        if before is not None:
+            step = np.linalg.norm(hips - before) / np.sqrt(2.0)
+            assert step < 2.5 * (tilts[1] - tilts[0])
+        before = hips.copy()
+
+
 def test_forearms_take_half_of_the_twist_of_their_hands_and_never_flip() -> None:
     body = actor()
     other = Reframed(body, np.random.default_rng(5)).skeleton
@@ -263,9 +318,10 @@ def test_a_bone_without_length_is_refused_by_name() -> None:
 def test_compiled_transfer_does_what_its_source_says() -> None:
     rng = np.random.default_rng(8)
     body = actor()
-    other = renamed(Reframed(body, rng).skeleton, {"spine": "Spine0"})
+    wide = scaled(body, {"leftUpperLeg": 2.0, "rightUpperLeg": 2.0})
+    other = renamed(Reframed(wide, rng).skeleton, {"leftToes": "Left_Toe_Base"})
     alignment = align(body, other)
-    pose = random_pose(body, rng, 1.0)
+    pose = random_pose(body, rng, 0.3)
     whole = Transfer(alignment)
     fk = ForwardKinematics(body)
     fk.update(pose.root, pose.rotations_xyzw)

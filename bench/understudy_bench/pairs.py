@@ -1,0 +1,190 @@
+"""How well a performer's posture arrives at a character of another make, under pure copying."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from understudy.align import Alignment, MotionSample, RoleMap, Transfer
+from understudy.align.evidence import flexion, standing_frames
+from understudy.align.humanoid import SIDES
+from understudy.align.proportions import Proportions
+from understudy.align.rest_pose import canonical_pose
+from understudy.characters import Body, Clip
+from understudy.kinematics import FloatArray, ForwardKinematics, IntArray
+from understudy.runtime.casting import body_roles, cast_performer
+
+_LIMBS: Final = (
+    ("UpperArm", "LowerArm"), ("LowerArm", "Hand"),
+    ("UpperLeg", "LowerLeg"), ("LowerLeg", "Foot"),
+)  # fmt: skip
+_FEWEST_STANDING: Final = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Performance:
+    """Frames of a clip, and the body that was found in them."""
+
+    clip: Clip
+    motion: MotionSample
+    roles: RoleMap
+
+    @classmethod
+    def of(cls, clip: Clip, frames: int) -> Performance:
+        """About `frames` frames of a clip; the first one, often an inserted T-pose, left out."""
+        step = max(1, clip.frame_count // frames)
+        chosen = slice(min(1, clip.frame_count - 1), None, step)
+        few = Clip(
+            clip.name, clip.skeleton, clip.rate_hz / step, clip.roots[chosen],
+            clip.rotations_xyzw[chosen],
+        )  # fmt: skip
+        motion = MotionSample.from_frames(few.skeleton, few.roots, few.rotations_xyzw, few.rate_hz)
+        _, roles = cast_performer(few.skeleton, motion=motion)
+        return cls(few, motion, roles)
+
+
+@dataclass(frozen=True, slots=True)
+class PairFigures:
+    """What copying a clip to a character leaves to be desired.
+
+    `limb_deg`: the furthest any bone of an arm or a leg points from the performer's.
+    `flexion_deg`: the furthest the mean axis of a knee or an elbow lies from the one the character
+    was made for. `toe_deg`: how far footprints, from below the ankle to the toe, head from the
+    performer's, mean; `ankle_line_deg` the same for the slanting line from the ankle to the toe,
+    which swings aside when a foot rolls on its edge, the more the steeper it is. `ankle`: distance
+    of a standing ankle from its height, mean, in parts of the leg. `standing`: how often a foot
+    stands in the frames looked at; the last three figures are about those.
+    """
+
+    limb_deg: float
+    flexion_deg: float
+    toe_deg: float
+    ankle_line_deg: float
+    ankle: float
+    standing: int
+
+
+class Pair:
+    """A performance copied to a character's body; AlignmentError says why it cannot be."""
+
+    def __init__(self, performance: Performance, body: Body) -> None:
+        self.source = performance.motion
+        self.source_roles = performance.roles
+        self.target_roles = body_roles(body)
+        self.alignment = Alignment.build(
+            performance.clip.skeleton,
+            body.skeleton,
+            self.source_roles,
+            self.target_roles,
+            source_motion=self.source,
+            target_floor=body.floor_m,
+        )
+        self.target = copied(self.alignment, performance)
+
+    def figures(self) -> PairFigures:
+        """Measure the pair."""
+        return PairFigures(
+            limb_deg=self._limb_deg(),
+            flexion_deg=self._flexion_deg(),
+            toe_deg=self._heading_deg(from_ankle=False),
+            ankle_line_deg=self._heading_deg(from_ankle=True),
+            ankle=self._ankle(),
+            standing=sum(len(frames) for _, frames in self._standing()),
+        )
+
+    def _limb_deg(self) -> float:
+        worst = 0.0
+        for side in SIDES:
+            for upper, lower in _LIMBS:
+                bones = [
+                    sample.positions[:, roles.joint(side + lower)]
+                    - sample.positions[:, roles.joint(side + upper)]
+                    for sample, roles in (
+                        (self.source, self.source_roles),
+                        (self.target, self.target_roles),
+                    )
+                    if roles.joint(side + lower) >= 0
+                ]
+                if len(bones) == 2:
+                    worst = max(worst, float(_angle_deg(*bones).max()))
+        return worst
+
+    def _flexion_deg(self) -> float:
+        made_for = canonical_pose(self.alignment.target, self.target_roles).turns
+        worst = 0.0
+        for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
+            for parts, axis in (
+                (("UpperLeg", "LowerLeg", "Foot"), (1.0, 0.0, 0.0)),
+                (("UpperArm", "LowerArm", "Hand"), (0.0, -sign, 0.0)),
+            ):
+                joints = [self.target_roles.joint(side + part) for part in parts]
+                seen = None if -1 in joints else flexion(self.target, *joints)
+                if seen is not None:
+                    found = made_for[joints[0]] @ seen.upper
+                    worst = max(worst, float(_angle_deg(found, np.array(axis))))
+        return worst
+
+    def _standing(self) -> list[tuple[int, IntArray]]:
+        """For each side that stands at all, the frames in which it does."""
+        body = self.alignment.source_body
+        found = []
+        for row, foot in enumerate(body.feet):
+            sole = -body.heel_points[row] / max(float(np.linalg.norm(body.heel_points[row])), 1e-9)
+            frames = standing_frames(self.source, int(foot), body.leg_length, sole)
+            if len(frames) >= _FEWEST_STANDING:
+                found.append((row, frames.astype(np.int64)))
+        return found
+
+    def _heading_deg(self, *, from_ankle: bool) -> float:
+        errors = []
+        for row, frames in self._standing():
+            ours, theirs = (
+                sample.rotations[frames, body.feet[row]] @ _foot_line(body, row, from_ankle)
+                for sample, body in (
+                    (self.source, self.alignment.source_body),
+                    (self.target, self.alignment.target_body),
+                )
+            )
+            level = np.array([1.0, 0.0, 1.0])
+            errors.append(_angle_deg(ours * level, theirs * level))
+        return float(np.mean(np.concatenate(errors))) if errors else 0.0
+
+    def _ankle(self) -> float:
+        ours, theirs = self.alignment.source_body, self.alignment.target_body
+        errors = []
+        for row, frames in self._standing():
+            height = self.source.positions[frames, ours.feet[row], 1]
+            above = height - ours.ankle_height - ours.floor
+            right = self.alignment.leg_scale * above + theirs.ankle_height
+            errors.append(np.abs(self.target.positions[frames, theirs.feet[row], 1] - right))
+        return float(np.mean(np.concatenate(errors))) / theirs.leg_length if errors else 0.0
+
+
+def copied(alignment: Alignment, performance: Performance) -> MotionSample:
+    """The performance as the character copies it."""
+    transfer = Transfer(alignment)
+    kinematics = ForwardKinematics(alignment.target)
+    rotations, root = np.zeros((len(alignment.target), 4)), np.zeros(3)
+    places, turns = [], []
+    for points, performed in zip(
+        performance.motion.positions, performance.clip.rotations_xyzw, strict=True
+    ):
+        transfer.run(points.copy(), performed.copy(), rotations, root)
+        kinematics.update(root, rotations)
+        places.append(kinematics.positions.copy())
+        turns.append(kinematics.rotations.copy())
+    return MotionSample(np.array(places), np.array(turns), performance.motion.step_s)
+
+
+def _foot_line(body: Proportions, row: int, from_ankle: bool) -> FloatArray:
+    """The way to the toe (3,) m in a foot's frame, from the ankle or from the sole below it."""
+    toe = body.toe_points[row]
+    return np.asarray(toe if from_ankle else toe - body.heel_points[row])
+
+
+def _angle_deg(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Angles between directions (..., 3), degrees."""
+    sine = np.linalg.norm(np.cross(a, b), axis=-1)
+    return np.asarray(np.degrees(np.arctan2(sine, np.sum(a * b, axis=-1))))
