@@ -92,6 +92,8 @@ def score(take: Take) -> Figures:
         violations = int(np.sum(excess > _VIOLATION_RAD))
     planted = wide.planted[scored]
     heights = 100.0 * take.target_points[scored, :, 1]
+    ledges = 100.0 * take.alignment.leg_scale * wide.ledges[scored]
+    floating = np.maximum(heights - ledges, 0.0)[planted]
     return Figures(
         clip=take.clip.name,
         character=take.character,
@@ -104,7 +106,7 @@ def score(take: Take) -> Figures:
         slide_strict=_slide(take, strict, scored, calm),
         slide_wide=_slide(take, wide, scored, calm),
         penetration_cm=float(max(0.0, -heights.min())),
-        float_cm=float(np.maximum(heights[planted], 0.0).mean()) if planted.any() else 0.0,
+        float_cm=float(floating.mean()) if floating.size else 0.0,
         jerk_ratio=_jerk(steps[first:]) / max(_jerk(copied[first:]), 1e-12),
         high_frequency_ratio=_high(steps[first:], rate) / max(_high(copied[first:], rate), 1e-12),
         deviation_deg=_deviation(take, scored),

@@ -21,13 +21,20 @@ _FLOOR_WINDOW_S: Final = 0.4
 _SHORTEST_S: Final = 0.1
 _SHAVED_S: Final = 1.0 / 30.0
 _CUTOFF_HZ: Final = 10.0
+# Captured floors rise and tilt by less than this; what is higher is a step, a stool or a rung.
+_LEDGE_M: Final = 0.15
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ContactTruth:
-    """Planted or not, (T, 4): left toe, left heel, right toe, right heel."""
+    """Planted or not, (T, 4): left toe, left heel, right toe, right heel.
+
+    `ledges` (T, 4) m is how high over the floor lies what a planted point rests on: 0 on the floor
+    itself, the point's own height on a step, a stool or a rung.
+    """
 
     planted: BoolArray
+    ledges: FloatArray
 
     def pivots(self) -> NDArray[np.int64]:
         """The point (0 to 3) each foot pivots on, (T, 2): toe if planted, else heel, else -1."""
@@ -56,7 +63,23 @@ def find_contacts(points: FloatArray, rate_hz: float, speed: float) -> ContactTr
     planted = near & (planar < speed)
     for point in range(points.shape[1]):
         planted[:, point] = _long_runs(planted[:, point], rate_hz)
-    return ContactTruth(planted)
+    return ContactTruth(planted, _ledges(smoothed[..., 1], floor, planted))
+
+
+def _ledges(heights: FloatArray, standing: FloatArray, planted: BoolArray) -> FloatArray:
+    """How high over the floor lies what points at `heights` (T, 4) m rest on while `planted`.
+
+    `standing` (T,) m is the local floor. One that differs little from the last is the same floor,
+    risen or tilted; one far above is a ledge, and every point rests on its own part of it.
+    """
+    out = np.zeros_like(heights)
+    floor = np.inf
+    for t in np.flatnonzero(planted.any(axis=1)):
+        if standing[t] < floor + _LEDGE_M:
+            floor = standing[t]
+        else:
+            out[t] = np.where(planted[t], heights[t] - floor, 0.0)
+    return out
 
 
 def _low_passed(points: FloatArray, rate_hz: float) -> FloatArray:

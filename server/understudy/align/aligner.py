@@ -80,6 +80,7 @@ class Aligner:
         self._constants[goal_kernels.ARM_LEFT : goal_kernels.ARM_RIGHT + 1] = (
             self.alignment.arm_ratios
         )
+        self._constants[goal_kernels.LARGEST_OFFSET] = _LARGEST_OFFSET * ours.leg_length
         self._constants[goal_kernels.FOLDED] = _folded_leg(target, ours)
         self._hip_widths = _hip_width(source, theirs), _hip_width(target, ours)
         self._contact_state = np.zeros((4, contact_kernels.POINT_STATE))
@@ -124,10 +125,6 @@ class Aligner:
         wider = 0.5 * (ours - scale * theirs)
         constants[goal_kernels.STRIDE] = scale
         constants[goal_kernels.WIDER] = wider / max(ours, 1e-3)
-        # The hips may turn over a planted foot, and take its footprint's width with them.
-        constants[goal_kernels.LARGEST_OFFSET] = _LARGEST_OFFSET * constants[
-            goal_kernels.LEG
-        ] + 2.0 * abs(wider)
         self.reset()
 
     def set_lock(self, lock_feet: bool) -> None:
@@ -234,4 +231,5 @@ def _detector_settings() -> FloatArray:
     settings[contact_kernels.RAMP_OUT_S] = 0.08
     settings[contact_kernels.NOISY] = 1.75
     settings[contact_kernels.OFF_S] = 0.02
+    settings[contact_kernels.CARRY_S] = 0.04
     return settings

@@ -89,6 +89,29 @@ def test_a_floor_that_is_not_at_zero_is_found(height: float) -> None:
     np.testing.assert_allclose(there.heads, here.heads, atol=1e-6)
 
 
+def climbing(clip: Clip, height: float) -> Clip:
+    """A walk that goes up by `height` (m) between its third and fourth second."""
+    seconds = np.arange(clip.frame_count) / clip.rate_hz
+    x = np.clip(seconds - 3.0, 0.0, 1.0)
+    roots = clip.roots.copy()
+    roots[:, 1] += height * x * x * (3.0 - 2.0 * x)
+    return Clip("climbing", clip.skeleton, clip.rate_hz, roots, clip.rotations_xyzw)
+
+
+def test_a_foot_on_a_step_is_planted_at_the_steps_height(walk: Clip) -> None:
+    clip = climbing(walk, 0.4)
+    aligner = Aligner(walk.skeleton, builtin_character("short-legs"))
+    followed = Followed(clip, aligner)
+    stance = stance_of(walk)
+    above = np.arange(int(4.5 * walk.rate_hz), walk.frame_count)
+    seen = [followed.contacts[t, 2 * stance[t] : 2 * stance[t] + 2].max() > 0.5 for t in above]
+    assert np.mean(seen) > 0.85
+    lowest = np.minimum(followed.goals[above, 2, 4], followed.goals[above, 3, 4])
+    level = followed.goals[scored(walk), 2:, 4][: int(2.5 * walk.rate_hz)].min()
+    risen = np.median(lowest) - level
+    assert abs(risen - 0.4 * aligner.alignment.leg_scale) < 0.03
+
+
 def test_contacts_survive_a_noisy_capture() -> None:
     clip = builtin_clip("walk", 30.0)
     rng = np.random.default_rng(3)

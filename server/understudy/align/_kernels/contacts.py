@@ -24,7 +24,7 @@ SLOWED = 15  # s, how long it has moved no faster than a planted point, at any h
 GROUND = 16  # 0 to 1, a ramp as RAMP, for points planted on the floor
 POINT_STATE = 17
 
-# settings (15,)
+# settings (16,)
 CUTOFF_HZ = 0
 NEAR = 1  # m above the floor: lower is planted
 FAR = 2  # m: higher is free
@@ -40,13 +40,13 @@ RAMP_IN_S = 11
 RAMP_OUT_S = 12
 NOISY = 13  # factor on the thresholds for a noisy capture
 OFF_S = 14  # s of moving until a planted point is free
-SETTINGS = 15
+CARRY_S = 15  # s of slow motion until the lowest foot is believed to stand on a step or rung
+SETTINGS = 16
 
 FALL_S = 0.05
 RISE_S = 0.4
-# A floor believed too low (the capture began below it) would never see a planted point: it is
-# raised to the lowest foot point if that one has been slow for a while and is not far above.
-LIFT_AFTER_S = 0.06
+# A floor believed too low (the capture began below it) is raised to the foot that stands not far
+# above it.
 LIFT_S = 0.1
 LIFT_WITHIN = 0.15  # m: a rung or a step is no floor
 
@@ -65,13 +65,19 @@ def start(points, state, floor):
         floor[0] = min(floor[0], points[i, 1])
 
 
-@kernel("void(f8[:, ::1], f8, f8[::1], f8[:, ::1], f8[::1])")
-def detect(points, dt, settings, state, floor):
-    """Update the state of every point and the height of the floor, from points (4, 3) m."""
+@kernel("void(f8[:, ::1], f8, f8, f8[::1], f8[:, ::1], f8[::1])")
+def detect(points, hips, dt, settings, state, floor):
+    """Update the state of every point and the height of the floor, from points (4, 3) m.
+
+    `hips` (m) is how high the hips are: feet above them carry nobody.
+    """
     a = 1.0 - np.exp(-2.0 * np.pi * settings[CUTOFF_HZ] * dt)
     k = dt / 0.25
+    under = 1e9  # the lowest of the last frame: nobody hovers, so it stands if it is slow
+    for i in range(points.shape[0]):
+        under = min(under, state[i, HEIGHT])
     lowest = 1e9
-    lowest_slowed = 0.0
+    misjudged = False
     standing = 0.0
     weight = 0.0
     for i in range(points.shape[0]):
@@ -111,9 +117,9 @@ def detect(points, dt, settings, state, floor):
         f = settings[NOISY] if sigma > 0.003 else 1.0
         slow = planar2 < (f * settings[SLOW]) ** 2 + noise2 and vy * vy < 0.01 + noise2
         state[i, SLOWED] = state[i, SLOWED] + dt if slow else 0.0
-        if state[i, HEIGHT] < lowest:
-            lowest = state[i, HEIGHT]
-            lowest_slowed = state[i, SLOWED]
+        lowest = min(lowest, state[i, HEIGHT])
+        up2 = (f * settings[RISING]) ** 2 + noise2
+        fast2 = (f * settings[FAST]) ** 2 + noise2
         if state[i, PLANTED] == 0.0:
             if (
                 height < f * settings[NEAR]
@@ -127,8 +133,6 @@ def detect(points, dt, settings, state, floor):
             else:
                 state[i, WAITED] = 0.0
         elif state[i, PLANTED] == 1.0:
-            up2 = (f * settings[RISING]) ** 2 + noise2
-            fast2 = (f * settings[FAST]) ** 2 + noise2
             if planar2 > fast2 or (vy > 0.0 and vy * vy > up2):
                 state[i, WAITED] += dt
             else:
@@ -146,10 +150,24 @@ def detect(points, dt, settings, state, floor):
             state[i, RESTED] += dt
         else:
             state[i, RESTED] = 0.0
-        if state[i, PLANTED] == 0.0 and state[i, RESTED] >= settings[STILL_S]:
+        carries = state[i, HEIGHT] < hips and state[i, HEIGHT] - under < f * settings[NEAR]
+        if state[i, PLANTED] == 0.0 and (
+            state[i, RESTED] >= settings[STILL_S]
+            or (carries and state[i, SLOWED] >= settings[CARRY_S])
+        ):
             state[i, PLANTED] = 2.0
-        elif state[i, PLANTED] == 2.0 and speed2 > (f * settings[MOVING]) ** 2 + noise2:
-            state[i, PLANTED] = 0.0
+        elif state[i, PLANTED] == 2.0:
+            if carries:
+                moving = planar2 > fast2 or (vy > 0.0 and vy * vy > up2)
+            else:
+                moving = speed2 > (f * settings[MOVING]) ** 2 + noise2
+            if moving:
+                state[i, PLANTED] = 0.0
+            elif carries and height < settings[NEAR]:
+                state[i, PLANTED] = 1.0
+                state[i, WAITED] = 0.0
+            elif carries and height < LIFT_WITHIN:
+                misjudged = True
         if state[i, PLANTED] != 0.0:
             state[i, RAMP] = min(1.0, state[i, RAMP] + dt / settings[RAMP_IN_S])
         else:
@@ -163,7 +181,7 @@ def detect(points, dt, settings, state, floor):
             weight += 1.0
     if lowest < floor[0]:
         floor[0] += (1.0 - np.exp(-dt / FALL_S)) * (lowest - floor[0])
-    elif lowest_slowed > LIFT_AFTER_S and settings[NEAR] < lowest - floor[0] < LIFT_WITHIN:
+    elif misjudged:
         floor[0] += (1.0 - np.exp(-dt / LIFT_S)) * (lowest - floor[0])
     if weight > 0.0 and standing > weight * floor[0]:
         floor[0] += (1.0 - np.exp(-dt / RISE_S)) * (standing / weight - floor[0])

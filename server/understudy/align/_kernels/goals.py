@@ -24,7 +24,7 @@ FOLDED = 7  # m from hip to ankle with the knee fully bent
 WIDER = 8  # how much farther out each foot stands than scaled, as a share of the hips' width
 CONSTANTS = 9
 
-# feet (2, 9): state of a foot
+# feet (2, 11): state of a foot
 OFFSET_X = 0
 OFFSET_Z = 1
 YAW = 2  # rad
@@ -34,7 +34,9 @@ LAST_TOE_Z = 5
 LAST_HEEL_X = 6
 LAST_HEEL_Z = 7
 LAST_HEADING = 8
-FOOT_STATE = 9
+SIDE_X = 9  # m, how far beside the performer's scaled footprint this one is
+SIDE_Z = 10
+FOOT_STATE = 11
 
 # memory (3,)
 FLOOR = 0
@@ -52,6 +54,7 @@ FLAT_WITHIN = 0.22  # rad
 FLAT_S = 0.1
 PAY_SHARE = 0.25  # of the foot's own motion
 PAY_S = 0.3
+SIDE_S = 0.1
 REACH_FROM = 0.97  # of the leg
 REACH_TO = 0.9995
 FOLD_FROM = 1.2  # times the folded leg
@@ -142,7 +145,7 @@ def set_goals(
             for r in range(FOOT_STATE):
                 feet[f, r] = 0.0
     else:
-        detect(points, dt, settings, contact_state, memory)
+        detect(points, source_positions[source_joints[8], 1], dt, settings, contact_state, memory)
     floor = memory[FLOOR]
     scale = constants[SCALE]
     stride = constants[STRIDE]
@@ -231,9 +234,13 @@ def set_goals(
         goals[row, 9] = yaw_c * v - yaw_s * y
         # Toe and heel of the character where the performer's are, over the floor by the stride.
         bx, by, bz = turned(goals, row, 6, hx, hy, hz)
+        # A footprint stays where it is while its foot is planted, however the hips turn over it.
         out = 1.0 if f == 0 else -1.0
-        toe_x = stride * points[toe, 0] + out * across_x
-        toe_z = stride * points[toe, 2] + out * across_z
+        aside = 1.0 if begin else (1.0 - w) * (1.0 - np.exp(-dt / SIDE_S))
+        feet[f, SIDE_X] += aside * (out * across_x - feet[f, SIDE_X])
+        feet[f, SIDE_Z] += aside * (out * across_z - feet[f, SIDE_Z])
+        toe_x = stride * points[toe, 0] + feet[f, SIDE_X]
+        toe_z = stride * points[toe, 2] + feet[f, SIDE_Z]
         heel_x = toe_x + bx
         heel_z = toe_z + bz
         if begin:
@@ -275,8 +282,8 @@ def set_goals(
         goals[row, 5] = toe_z + feet[f, OFFSET_Z] + share * bz
         goals[row, 10] = 1.0
         goals[row, 11] = w
-        shift_x += 0.5 * feet[f, OFFSET_X]
-        shift_z += 0.5 * feet[f, OFFSET_Z]
+        shift_x += 0.5 * (feet[f, OFFSET_X] + feet[f, SIDE_X])
+        shift_z += 0.5 * (feet[f, OFFSET_Z] + feet[f, SIDE_Z])
         if f == 0:
             holds_left = w
         else:
