@@ -116,11 +116,26 @@ def _time(fields: Fields, key: str) -> None:
     fields.integer(key, MIN_I64, MAX_I64)
 
 
+def _flag(fields: Fields, key: str) -> None:
+    fields.flag(key)
+
+
+def _share(fields: Fields, key: str) -> None:
+    fields.number(key, 0.0, 1.0)
+
+
 def _params(fields: Fields, key: str) -> None:
     value = fields.required(key)
     if type(value) is not dict:
         fields.refuse("bad-type", key, value, "a map of parameters")
 
+
+# What can be changed about a session besides its solver and the solver's parameters.
+_SETTINGS: Final[tuple[tuple[str, Check, bool], ...]] = (
+    ("stride", _name, False),
+    ("lock_feet", _flag, False),
+    ("smoothing", _share, False),
+)
 
 # The fields of each operation: key, its check, whether it must be there.
 OPERATIONS: Final[dict[str, tuple[tuple[str, Check, bool], ...]]] = {
@@ -133,9 +148,15 @@ OPERATIONS: Final[dict[str, tuple[tuple[str, Check, bool], ...]]] = {
         ("solver", _name, False),
         ("params", _params, False),
         ("rate_hz", _rate, False),
+        *_SETTINGS,
     ),
     "close": (("character", _name, True),),
-    "set": (("character", _name, True), ("solver", _name, False), ("params", _params, False)),
+    "set": (
+        ("character", _name, True),
+        ("solver", _name, False),
+        ("params", _params, False),
+        *_SETTINGS,
+    ),
     "reset": (("character", _name, True),),
     "stats": (("character", _name, False),),
     "time": (("t1", _time, True),),
@@ -144,6 +165,7 @@ OPERATIONS: Final[dict[str, tuple[tuple[str, Check, bool], ...]]] = {
         ("countdown_s", _countdown, False),
         ("hold_s", _hold, False),
     ),
+    "save": (),
 }
 
 

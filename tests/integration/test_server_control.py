@@ -59,6 +59,7 @@ def test_hello_says_who_and_where(server: Server, control: ControlClient) -> Non
     )
     assert set(reply["ops"]) == {
         "hello", "list", "open", "close", "set", "reset", "stats", "time", "calibrate",
+        "save",
     }  # fmt: skip
 
 

@@ -332,7 +332,17 @@ def _control() -> Iterator[ValidVector]:
             },
         ),
         ("close", "ends the session of a character", {"character": "giant"}),
-        ("set", "changes parameters", {"character": "giant", "params": {"gain": 1.0}}),
+        (
+            "set",
+            "changes parameters and settings",
+            {
+                "character": "giant",
+                "params": {"gain": 1.0},
+                "stride": "performed",
+                "lock_feet": False,
+                "smoothing": 0.25,
+            },
+        ),
         ("reset", "forgets the past", {"character": "giant"}),
         ("stats", "of everything", {}),
         ("time", "the first of four times", {"t1": 1_000_000}),
@@ -341,6 +351,7 @@ def _control() -> Iterator[ValidVector]:
             "three seconds to take up the pose, one to hold it",
             {"performer": "anna", "countdown_s": 3.0, "hold_s": 1.0},
         ),
+        ("save", "writes the settings into the show file", {}),
     )
     for number, (op, about, fields) in enumerate(requests, 1):
         yield ValidVector(

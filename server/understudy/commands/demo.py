@@ -10,8 +10,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from understudy.characters import BUILTIN_CLIPS, Clip, load_clip
@@ -93,23 +91,24 @@ def run(arguments: argparse.Namespace) -> int:
 @contextmanager
 def _server() -> Iterator[dict[str, str]]:
     """A server in a process of its own, as in a real show; its addresses."""
-    with TemporaryDirectory(prefix="understudy-") as folder:
-        show = Path(folder) / "demo.toml"
-        show.write_text(_SHOW, encoding="utf-8")
-        command = [sys.executable, "-m", "understudy", "serve", str(show), "--json"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-m", "understudy", "serve", "-", "--json"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, encoding="utf-8") as process:
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            with process.stdin as show:
+                show.write(_SHOW)
+            ready = process.stdout.readline()
+            if not ready:  # it has said why, on the same terminal
+                raise UnderstudyError("the demo's server did not start")
+            yield json.loads(ready)
+        finally:
+            process.terminate()
             try:
-                assert process.stdout is not None
-                ready = process.stdout.readline()
-                if not ready:  # it has said why, on the same terminal
-                    raise UnderstudyError("the demo's server did not start")
-                yield json.loads(ready)
-            finally:
-                process.terminate()
-                try:
-                    process.wait(_STOP_S)
-                except subprocess.TimeoutExpired:
-                    process.kill()
+                process.wait(_STOP_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 @contextmanager

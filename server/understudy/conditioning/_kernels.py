@@ -184,3 +184,24 @@ def largest_step(a, b, judged):
             dot += a[j, r] * b[j, r]
         smallest = min(smallest, abs(dot))
     return 2.0 * np.arccos(smallest)
+
+
+# Places in the table of `keep_untorn`; the performer's pose may lie elsewhere in every frame.
+NEW_ROOT, NEW_ROTATIONS, LAST_ROOT, LAST_ROTATIONS, JUDGED = range(5)
+
+
+@kernel("f8(i8[:, ::1], f8)")
+def keep_untorn(rows, allowed):
+    """The largest step (rad) since the last good pose; the new one is that if it is `allowed`."""
+    root = vector(rows, NEW_ROOT)
+    q = matrix(rows, NEW_ROTATIONS)
+    last_root = vector(rows, LAST_ROOT)
+    last_q = matrix(rows, LAST_ROTATIONS)
+    step = largest_step(last_q, q, index_vector(rows, JUDGED))
+    if step <= allowed:
+        for r in range(3):
+            last_root[r] = root[r]
+        for j in range(q.shape[0]):
+            for c in range(4):
+                last_q[j, c] = q[j, c]
+    return step

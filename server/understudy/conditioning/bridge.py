@@ -9,8 +9,14 @@ from typing import Final
 
 import numpy as np
 
-from understudy.conditioning._kernels import largest_step
+from understudy.conditioning._kernels import (
+    NEW_ROOT,
+    NEW_ROTATIONS,
+    keep_untorn,
+    largest_step,
+)
 from understudy.kinematics import FloatArray, Skeleton
+from understudy.kinematics.tables import ArrayTable
 
 # No joint but a toe or a finger turns faster than this: 25 degrees between two frames at 120 Hz.
 TEAR_RAD_PER_S: Final = math.radians(25.0) * 120.0
@@ -37,10 +43,12 @@ class TearBridge:
     """
 
     def __init__(self, skeleton: Skeleton, loose: Collection[int] = ()) -> None:
-        self._judged = np.array([j for j in range(len(skeleton)) if j not in loose], np.int64)
+        judged = np.array([j for j in range(len(skeleton)) if j not in loose], np.int64)
         self._root_only = np.zeros(1, np.int64)
         self._root: FloatArray = np.zeros(3)
         self._rotations: FloatArray = np.zeros((len(skeleton), 4))
+        self._new = np.zeros(3), np.zeros((len(skeleton), 4))
+        self._table = ArrayTable(*self._new, self._root, self._rotations, judged)
         self._held_s = 0.0
         self._started = False
 
@@ -51,18 +59,22 @@ class TearBridge:
 
     def apply(self, root: FloatArray, rotations_xyzw: FloatArray, dt: float) -> Bridged:
         """Overwrite a torn pose (root (3,), rotations (n, 4)) with the last good one."""
-        outcome = Bridged.PASSED
-        if self._started:
-            # Over the time since the last good frame, not only since the last frame.
-            allowed = min(TEAR_RAD_PER_S * (self._held_s + dt), math.pi)
-            if largest_step(self._rotations, rotations_xyzw, self._judged) > allowed:
-                if self._held_s + dt <= LONGEST_HOLD_S + 1e-9:
-                    self._held_s += dt
-                    root[:] = self._root
-                    rotations_xyzw[:] = self._rotations
-                    return Bridged.HELD
-                outcome = self._jumped(root, rotations_xyzw)
+        if root is not self._new[0] or rotations_xyzw is not self._new[1]:
+            self._new = root, rotations_xyzw
+            self._table.put(NEW_ROOT, root)
+            self._table.put(NEW_ROTATIONS, rotations_xyzw)
+        # Over the time since the last good frame, not only since the last frame.
+        allowed = TEAR_RAD_PER_S * (self._held_s + dt) if self._started else math.inf
         self._started = True
+        if keep_untorn(self._table.rows, allowed) <= allowed:
+            self._held_s = 0.0
+            return Bridged.PASSED
+        if self._held_s + dt <= LONGEST_HOLD_S + 1e-9:
+            self._held_s += dt
+            root[:] = self._root
+            rotations_xyzw[:] = self._rotations
+            return Bridged.HELD
+        outcome = self._jumped(root, rotations_xyzw)
         self._held_s = 0.0
         self._root[:] = root
         self._rotations[:] = rotations_xyzw

@@ -17,6 +17,7 @@ from understudy.kinematics import Skeleton
 from understudy.runtime.casting import cast_performer
 from understudy.runtime.performer import Performer, PoseRecording
 from understudy.runtime.show import Show
+from understudy_protocol.messages import Scalar
 
 _log = logging.getLogger(__name__)
 
@@ -54,9 +55,10 @@ class Calibrations:
     async def _run(self, performer: Performer, countdown_s: float, hold_s: float) -> None:
         try:
             if countdown_s > 0.0:
-                _tell(performer, "calibrating", f"T- or A-pose, please: {countdown_s:g} s to go")
+                text = f"T- or A-pose, please: {countdown_s:g} s to go"
+                _tell(performer, "calibrating", text, countdown_s)
                 await asyncio.sleep(countdown_s)
-            _tell(performer, "calibrating", "hold still")
+            _tell(performer, "calibrating", "hold still", hold_s)
             recording = performer.recording = PoseRecording(performer.stream.skeleton_id)
             await asyncio.sleep(hold_s)
             performer.recording = None
@@ -95,6 +97,7 @@ def _store(path: str | None, skeleton: Skeleton, roles: RoleMap, calibration: Ca
         write_profile(Path(path), profile_of(skeleton, roles, calibration), roles)
 
 
-def _tell(performer: Performer, kind: str, text: str) -> None:
+def _tell(performer: Performer, kind: str, text: str, seconds: float | None = None) -> None:
+    data: dict[str, Scalar] = {} if seconds is None else {"seconds": seconds}
     for session in performer.sessions:
-        session.publish_event(kind, text)
+        session.publish_event(kind, text, data)

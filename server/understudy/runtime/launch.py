@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FrameType
 from typing import TYPE_CHECKING, Final, TextIO
 
-from understudy.config import Config
+from understudy.config import Config, ShowFile
 
 if TYPE_CHECKING:  # its import loads compiled code
     from understudy.runtime.server import Endpoints
@@ -31,6 +31,7 @@ def _nothing(output: str, control: str) -> AbstractContextManager[None]:
 def run(
     config: Config,
     *,
+    show_file: ShowFile | None = None,
     as_json: bool = False,
     out: TextIO | None = None,
     beside: Callable[[str, str], AbstractContextManager[None]] = _nothing,
@@ -39,7 +40,8 @@ def run(
 
     When frames are accepted one line says so on `out` (standard output), as JSON if asked for;
     `beside` is then entered with the addresses of output and control, and left at the end.
-    UnderstudyError tells what is wrong with the show. To be called by the main thread.
+    `show_file` is where settings may be saved. UnderstudyError tells what is wrong with the show.
+    To be called by the main thread.
     """
     out = sys.stdout if out is None else out
     stop = threading.Event()
@@ -47,7 +49,7 @@ def run(
         # Compiled code is loaded, or compiled, by this import: not before the notice can be given.
         from understudy.runtime.server import Server
 
-        server = Server(config)
+        server = Server(config, show_file)
         server.start()
     with _signals(stop):
         try:

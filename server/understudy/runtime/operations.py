@@ -8,7 +8,19 @@ from dataclasses import asdict, replace
 from typing import Any, Final
 
 import understudy
-from understudy.config import CharacterConfig, Config, ConfigError, parse_session
+from understudy.align.enhancer import SOLVER_PARAMETERS as ENHANCER_PARAMETERS
+from understudy.config import (
+    SETTING_KEYS,
+    CharacterConfig,
+    Config,
+    ConfigError,
+    LiveSession,
+    SaveError,
+    ShowFile,
+    check_settings,
+    parse_session,
+    parse_settings,
+)
 from understudy.errors import UnderstudyError
 from understudy.runtime.calibrating import COUNTDOWN_S, HOLD_S, Calibrations
 from understudy.runtime.intake import Intake
@@ -56,6 +68,7 @@ class Operations:
         rates: Rates,
         addresses: Mapping[str, str],
         calibrations: Calibrations,
+        show_file: ShowFile | None = None,
     ) -> None:
         self._config = config
         self._show = show
@@ -63,6 +76,7 @@ class Operations:
         self._rates = rates
         self._addresses = dict(addresses)
         self._calibrations = calibrations
+        self._show_file = show_file
         self._started_ns = now_ns()
         self._table: dict[str, Callable[[Mapping[str, Any]], Awaitable[Fields]]] = {
             "hello": self._hello,
@@ -74,6 +88,7 @@ class Operations:
             "stats": self._stats,
             "time": self._time,
             "calibrate": self._calibrate,
+            "save": self._save,
         }
 
     async def carry_out(self, request: Request, received_ns: int) -> Fields:
@@ -126,6 +141,7 @@ class Operations:
             "solver": "solver",
             "rate_hz": "rate_hz",
             "params": "parameters",
+            **{key: key for key in SETTING_KEYS},
         }
         wanted = {key: fields[name] for name, key in known.items() if fields.get(name) is not None}
         try:
@@ -151,13 +167,18 @@ class Operations:
         session = self._find(fields)
         params = fields.get("params") or {}
         solver = fields.get("solver") or session.config.solver
+        wanted = {key: fields[key] for key in SETTING_KEYS if fields.get(key) is not None}
         try:
-            if solver == session.config.solver:
-                values = session.set_parameters(params)
-            else:
+            settings = parse_settings(wanted, session.config.settings)
+            check_settings("session", replace(session.config, settings=settings))
+            if solver != session.config.solver:
                 # Compiling takes long: not on the loop that answers everyone.
-                values = await asyncio.to_thread(self._show.change_solver, session, solver, params)
-            return {"solver": solver, "params": values}
+                await asyncio.to_thread(self._show.change_solver, session, solver, params)
+            elif params:
+                session.set_parameters(params)
+            if wanted:
+                session.change_settings(settings)
+            return {"solver": solver, "params": session.parameters(), **asdict(settings)}
         except LookupError as error:
             raise RefusedError("not-ready", str(error)) from None
         except UnderstudyError as error:
@@ -179,6 +200,17 @@ class Operations:
         hold_s = fields.get("hold_s", HOLD_S)
         self._calibrations.start(performer, countdown_s, hold_s)
         return {"seconds": countdown_s + hold_s}
+
+    async def _save(self, fields: Mapping[str, Any]) -> Fields:
+        if self._show_file is None:
+            raise RefusedError("no-file", "the server was started without a show file to save to")
+        live = [_live_session(session) for session in self._show.sessions.values()]
+        try:
+            saved = await asyncio.to_thread(self._show_file.save, live)
+        except SaveError as error:
+            raise RefusedError("not-saved", str(error)) from None
+        left_out = [each.config.character for each in live if each.config.character not in saved]
+        return {"file": str(self._show_file.path), "saved": saved, "left_out": left_out}
 
     async def _stats(self, fields: Mapping[str, Any]) -> Fields:
         if fields.get("character") is None:
@@ -248,6 +280,17 @@ def _performer(performer: Performer, at_ns: int) -> Fields:
     }
 
 
+def _live_session(session: Session) -> LiveSession:
+    known = SOLVER_PARAMETERS[session.config.solver]
+    whole = {p.name for p in known if p.whole and not p.choices}
+    values = {k: int(v) if k in whole else v for k, v in session.parameters().items()}
+    config = replace(session.config, parameters=values)
+    defaults = {p.name: p.shown(p.default) for p in known}
+    if config.enhance:
+        defaults.update(ENHANCER_PARAMETERS.get(config.solver, {}))
+    return LiveSession(config, defaults)
+
+
 def _session(session: Session) -> Fields:
     return {
         "performer": session.config.performer,
@@ -255,4 +298,5 @@ def _session(session: Session) -> Fields:
         "solver": session.config.solver,
         "rate_hz": session.config.rate_hz,
         "params": session.parameters(),
+        **asdict(session.config.settings),
     }

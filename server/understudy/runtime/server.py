@@ -16,7 +16,7 @@ from typing import Final, Self
 
 import zmq
 
-from understudy.config import Config, ConfigError
+from understudy.config import Config, ConfigError, ShowFile
 from understudy.errors import UnderstudyError
 from understudy.ingest.plain_source import PlainSource
 from understudy.ingest.vmc_source import VmcSource
@@ -63,11 +63,13 @@ class Server:
     """A live server: `with Server(config) as server` serves until the block ends.
 
     `start` returns when every kernel is warm and all three sockets are bound; frames are accepted
-    from then on. UnderstudyError tells in one line what is wrong with the show.
+    from then on. Settings may be saved in `show_file`. UnderstudyError tells in one line what is
+    wrong with the show.
     """
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, show_file: ShowFile | None = None) -> None:
         self._config = config
+        self._show_file = show_file
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -214,7 +216,9 @@ class Server:
             rates = Rates(show, intake)
             addresses = {"uplink": uplink, "downlink": output.endpoint}
             calibrations = Calibrations(show)
-            operations = Operations(self._config, show, intake, rates, addresses, calibrations)
+            operations = Operations(
+                self._config, show, intake, rates, addresses, calibrations, self._show_file
+            )
             ports = await _open_request_ports(self._config, show, calibrations)
             requests.update({name: str(port.bound) for name, port in ports.items()})
             self._loop_stop = asyncio.Event()

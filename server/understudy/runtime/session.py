@@ -10,11 +10,16 @@ from dataclasses import replace
 import numpy as np
 
 from understudy.align.profile import Profile
-from understudy.conditioning import Bridged, CharacterPose
-from understudy.config import PerformerConfig, SessionConfig
+from understudy.conditioning import Bridged, CharacterPose, Smoother
+from understudy.config import PerformerConfig, SessionConfig, Settings
 from understudy.ingest import SourcePose
 from understudy.runtime.character import Character
-from understudy.runtime.pipeline import Pipeline, another_solver, reset_pipeline
+from understudy.runtime.pipeline import (
+    Pipeline,
+    another_solver,
+    change_settings,
+    reset_pipeline,
+)
 from understudy.runtime.sinks import PoseSink
 from understudy.runtime.timing import StageTimes, now_ns, wall_ns
 from understudy.solvers.base import ParameterValue
@@ -22,7 +27,7 @@ from understudy.solvers.crossfade import Crossfade
 from understudy.transport import PoseOutput
 from understudy_protocol import status
 from understudy_protocol.inspection import GoalsMessage, encode_goals
-from understudy_protocol.messages import GoalMessage
+from understudy_protocol.messages import GoalMessage, Scalar
 from understudy_protocol.osc.vmc_events import SetPeriod
 from understudy_protocol.wire import pack
 
@@ -81,6 +86,7 @@ class Session:
                     pipeline.ease.start_elsewhere(old.aligner.targets, old.aligner.effectors)
                     pipeline.solver.reset(old.pose.copy())
                     pipeline.pose.take(old.pose.copy())
+            change_settings(pipeline, self.config.settings)
             self._pipeline = pipeline
             self.problem = None
             names = tuple(effector.name for effector in pipeline.aligner.effectors)
@@ -159,7 +165,11 @@ class Session:
             pipeline.fresh = False
             if pipeline.enhancer is not None:
                 pipeline.enhancer.measure(source.points)
-            targets = pipeline.aligner.align(source.root, source.rotations_xyzw, dt, jump)
+            measured: SourcePose | Smoother = source
+            if pipeline.smoother.active:
+                pipeline.smoother.apply(source.root, source.rotations_xyzw, dt, jump)
+                measured = pipeline.smoother
+            targets = pipeline.aligner.align(measured.root, measured.rotations_xyzw, dt, jump)
             easing = ease.active
             if easing:
                 ease.apply(targets, dt)
@@ -245,6 +255,13 @@ class Session:
             self._pipeline.solver.set_parameters(values)
             return self._pipeline.solver.parameters()
 
+    def change_settings(self, settings: Settings) -> None:
+        """Take other settings, at once or as soon as the performer is known."""
+        with self._lock:
+            self.config = replace(self.config, settings=settings)
+            if self._pipeline is not None:
+                change_settings(self._pipeline, settings)
+
     def parameters(self) -> dict[str, ParameterValue]:
         """The solver's parameters; those of the show file before there is a solver."""
         with self._lock:
@@ -290,10 +307,10 @@ class Session:
             self._closed = True
         self.publish_event("closed", "the session ended")
 
-    def publish_event(self, kind: str, text: str) -> None:
+    def publish_event(self, kind: str, text: str, data: Mapping[str, Scalar] | None = None) -> None:
         """Tell the character's subscribers what happened."""
-        data = {"performer": self.config.performer}
-        self.character.publish_event(self._output, kind, text, data)
+        told = {"performer": self.config.performer, **(data or {})}
+        self.character.publish_event(self._output, kind, text, told)
 
     def _encode(self, pose: CharacterPose, flags: int, at_ns: int) -> bytes:
         """The body of a pose message.

@@ -76,6 +76,10 @@ def test_a_client_cannot_send_a_request_the_server_would_refuse() -> None:
         encode_request("open", 1, {"character": "giant"})
     with pytest.raises(ProtocolError, match="op 'dance'; allowed"):
         encode_request("dance", 1)
+    with pytest.raises(ProtocolError, match="'lock_feet' is 1; allowed: true or false"):
+        encode_request("set", 1, {"character": "giant", "lock_feet": 1})
+    with pytest.raises(ProtocolError, match=r"'smoothing' is 1\.5; allowed"):
+        encode_request("set", 1, {"character": "giant", "smoothing": 1.5})
     with pytest.raises(ProtocolError) as caught:
         encode_request("list", -1)
     assert caught.value.reason == "out-of-range"
@@ -106,6 +110,7 @@ def test_the_operations_are_those_of_the_specification() -> None:
         "stats",
         "time",
         "calibrate",
+        "save",
     ]
 
 
