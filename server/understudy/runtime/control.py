@@ -19,11 +19,11 @@ from understudy_protocol.errors import ProtocolError
 _log = logging.getLogger(__name__)
 
 # A subscriber waits this long at most before it is let in.
-_ADMIT_S: Final = 0.01
+_ADMIT_S: Final = 0.02
 # How often a character whose performer is silent is shown as stale.
-_HOLD_TICKS: Final = 10
+_HOLD_TICKS: Final = 5
 # How often skeletons are repeated, for a subscriber that was too slow to get one.
-_SECOND_TICKS: Final = 100
+_SECOND_TICKS: Final = 50
 _MAX_TEXT: Final = 1000
 
 
@@ -54,8 +54,8 @@ async def keep_house(output: PoseOutput, show: Show, rates: Rates) -> None:
         await asyncio.sleep(_ADMIT_S)
         tick += 1
         try:
-            output.admit_subscribers(show.greeting)
-            show.heed_audience()
+            if output.admit_subscribers(show.greeting) or tick % _HOLD_TICKS == 0:
+                show.heed_audience()
             if tick % _HOLD_TICKS == 0:
                 _hold_silent(show, now_ns())
             if tick % _SECOND_TICKS == 0:

@@ -57,27 +57,27 @@ class PoseOutput:
                 self._socket.send(body)
 
     def admit_subscribers(self, greeting: Callable[[bytes], Iterable[Message]]) -> int:
-        """Grant the subscriptions that have come in; how many there were.
+        """Grant the subscriptions that have come in; how many came and went.
 
         `greeting` says what a subscriber to a prefix is sent first.
         """
-        granted = 0
+        changes = 0
         with self._lock:
             while not self._closed and int(self._socket.get(zmq.EVENTS)) & zmq.POLLIN:
                 request = self._socket.recv()
+                changes += 1
                 prefix = request[1:]
                 if request[:1] == b"\x01":
                     self._socket.setsockopt(zmq.SUBSCRIBE, prefix)
                     for topic, body in greeting(prefix):
                         self._socket.send_multipart((topic, body))
                     self._prefixes[prefix] += 1
-                    granted += 1
                 elif request[:1] == b"\x00":
                     self._socket.setsockopt(zmq.UNSUBSCRIBE, prefix)
                     self._prefixes[prefix] -= 1
                     if not self._prefixes[prefix]:
                         del self._prefixes[prefix]
-        return granted
+        return changes
 
     def wants(self, topic: bytes) -> bool:
         """Whether somebody has asked for `topic` in particular: by a prefix that is not empty.
