@@ -17,7 +17,8 @@ class CharacterPose:
     `root` (3,) m and `rotations_xyzw` (n, 4) are exact; `root_f32`, `rotations_f32` and
     `angles_f32` are float32 in one block: the numbers of the hinges count from the rest pose, in
     the order of the joints. `touching` (c,) has a 1 for each contact point that is more planted
-    than free. `residual_m` is the largest distance of an effector from its goal. Starts at rest.
+    than free; `views` are these arrays' bytes. `residual_m` is the largest distance of an effector
+    from its goal. Starts at rest.
     """
 
     def __init__(self, skeleton: Skeleton, effector_count: int, contact_count: int) -> None:
@@ -31,6 +32,12 @@ class CharacterPose:
         self.rotations_f32 = self._numbers[3 : 3 + 4 * n]
         self.angles_f32 = self._numbers[3 + 4 * n :]
         self.touching: NDArray[np.uint8] = np.zeros(contact_count, np.uint8)
+        self.views = (
+            self.root_f32.data,
+            self.rotations_f32.data,
+            self.touching.data,
+            self.angles_f32.data,
+        )
         self.residual_m = 0.0
         self.root_f32[:] = rest.root
         self.rotations_f32[:] = rest.rotations_xyzw.reshape(-1)
