@@ -11,6 +11,7 @@ from understudy.align import confidence as trust
 from understudy.align.humanoid import (
     ALL_ROLES,
     BODY_ROLES,
+    FINGER_ROLES,
     REQUIRED_ROLES,
     SIDES,
     mirrored,
@@ -112,6 +113,10 @@ class _Finder:
         """Limbs, head and fingers: what was given, else what names and shape say together."""
         named = named_roles(self.tree, self.hints)
         seen = {} if shape is None else shape.roles
+        known = {**named.roles, **self.given}
+        if any(seen.get(role, -1) != known[role] for role in FINGER_ROLES if role in known):
+            # Names know more about fingers than shape does: it may only complete them.
+            seen = {role: joint for role, joint in seen.items() if role in BODY_ROLES}
         backwards = _swapped_sides(named.roles, seen)
         if backwards:
             seen = {mirrored(role): joint for role, joint in seen.items()}

@@ -13,6 +13,8 @@ from typing import Final
 
 import numpy as np
 
+from understudy.align.finger_shape import finger_roles
+from understudy.align.humanoid import mirrored
 from understudy.align.motion import MotionSample
 from understudy.align.tree import Tree
 from understudy.kinematics import FloatArray, Skeleton
@@ -151,8 +153,19 @@ class _Shape:
         if head is not None:
             roles["head"] = head
             votes["head"] = 1.0
+        fingers = self._fingers(roles)
+        roles.update(fingers)
+        votes.update(dict.fromkeys(fingers, arm_share))
         symmetry = min(legs.symmetry, arms.symmetry)
         return ShapeRoles(roles, votes, symmetry, sides_known, self._standing(legs, arms))
+
+    def _fingers(self, roles: dict[str, int]) -> dict[str, int]:
+        """The fingers of both hands, if both have the same."""
+        left, right = (
+            finger_roles(self.skeleton, self.tree, side, roles[side + "Hand"], self.dropped)
+            for side in ("left", "right")
+        )
+        return left | right if {mirrored(role) for role in left} == set(right) else {}
 
     def _standing(self, legs: _Pair, arms: _Pair) -> bool:
         for pose in self.poses:

@@ -9,7 +9,7 @@ import pytest
 from support.humanoids import actor, nameless, renamed
 from support.shared import shared_path
 from understudy.align import Alignment, AlignmentError, MotionSample, RoleError, find_roles
-from understudy.align.humanoid import BODY_ROLES, mirrored
+from understudy.align.humanoid import BODY_ROLES, FINGER_ROLES, FINGERS, finger_segments, mirrored
 from understudy.characters.bvh import read_bvh
 from understudy.characters.gltf import load_rig
 from understudy.kinematics import Joint, Skeleton
@@ -74,6 +74,9 @@ def test_clips_are_mapped_the_same_with_and_without_names(name: str) -> None:
     assert min(named.confidence[role] for role in body) >= 0.9
     right = sum(shaped.joint(role) == joint for role, joint in body.items())
     assert right >= 0.95 * len(body)
+    fingers = {role: joint for role, joint in named.roles.items() if role in FINGER_ROLES}
+    if len(fingers) > 2:  # a thumb or a mitten alone does not show by its shape
+        assert {role: shaped.joint(role) for role in fingers} == fingers
 
 
 @pytest.mark.parametrize("name", VRM)
@@ -83,6 +86,9 @@ def test_vrm_bodies_are_found_by_their_names_as_their_files_state_them(name: str
     found = find_roles(rig.skeleton, weights=rig.weights)
     shaped = find_roles(nameless(rig.skeleton), weights=rig.weights)
     for role in BODY_ROLES:
+        assert found.joint(role) == stated.joint(role), role
+        assert shaped.joint(role) == stated.joint(role), role
+    for role in FINGER_ROLES:
         assert found.joint(role) == stated.joint(role), role
         assert shaped.joint(role) == stated.joint(role), role
 
@@ -127,6 +133,62 @@ def test_a_body_without_names_is_found_by_its_shape() -> None:
     assert {role: body.names[joint] for role, joint in found.roles.items()} == {
         role: role for role in body.names
     }
+
+
+def with_fingers(joints_each: int, tips: bool) -> Skeleton:
+    """The actor with five fingers on each hand, named by their roles; a tip's joint at each end."""
+    joints = actor().joints()
+    for side, out in (("left", 1.0), ("right", -1.0)):
+        for place, finger in enumerate(FINGERS):
+            parent, offset = side + "Hand", (0.09 * out, 0.0, 0.04 - 0.02 * place)
+            step = (0.03 * out, -0.004, 0.0)
+            if finger == "Thumb":
+                offset, step = (0.02 * out, -0.01, 0.02), (0.02 * out, -0.01, 0.02)
+            names = [side + finger + segment for segment in finger_segments(finger)]
+            for name in names[:joints_each] + [side + finger + "Tip"] * tips:
+                joints.append(Joint(name, parent, offset))
+                parent, offset = name, step
+    return Skeleton.build(joints)
+
+
+@pytest.mark.parametrize("tips", [False, True])
+@pytest.mark.parametrize("joints_each", [2, 3])
+def test_fingers_without_names_are_found_by_their_shape(joints_each: int, tips: bool) -> None:
+    body = with_fingers(joints_each, tips and joints_each == 3)
+    found = find_roles(nameless(body))
+    fingers = [name for name in body.names if name in FINGER_ROLES]
+    assert len(fingers) == 10 * joints_each
+    assert {role: body.names[found.joint(role)] for role in fingers} == {
+        role: role for role in fingers
+    }
+
+
+def test_shape_completes_the_fingers_that_have_names() -> None:
+    body = with_fingers(3, tips=False)
+    erased = {name: f"n{i}" for i, name in enumerate(body.names) if "Ring" in name}
+    found = find_roles(renamed(body, erased))
+    assert found.joint("leftIndexProximal") == body.index("leftIndexProximal")
+    assert found.joint("leftRingProximal") == body.index("leftRingProximal")
+
+
+def test_shape_says_nothing_about_fingers_where_a_name_contradicts_it() -> None:
+    body = with_fingers(3, tips=False)
+    names = {name: f"n{i}" for i, name in enumerate(body.names) if "Little" in name}
+    names |= {name: name.replace("Index", "Ring") for name in body.names if "Index" in name}
+    names |= {name: name.replace("Ring", "Index") for name in body.names if "Ring" in name}
+    found = find_roles(renamed(body, names))
+    assert found.joint("leftRingProximal") == body.index("leftIndexProximal")
+    assert found.joint("leftLittleProximal") == -1
+
+
+def test_a_hand_whose_shortest_finger_begins_last_is_not_guessed_at() -> None:
+    joints = [
+        replace(joint, offset=(0.1, 0.0, 0.0)) if joint.name == "leftThumbMetacarpal" else joint
+        for joint in with_fingers(3, tips=False).joints()
+    ]
+    found = find_roles(nameless(Skeleton.build(joints)))
+    assert found.refused is None
+    assert not any(role in FINGER_ROLES for role in found.roles)
 
 
 @pytest.mark.parametrize("seed", range(4))
