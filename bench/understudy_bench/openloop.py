@@ -10,54 +10,24 @@ import gc
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
 import numpy as np
-import zmq
 
 from understudy_bench.latencies import Nanoseconds
-from understudy_bench.motion import EndlessMotion
+from understudy_bench.motion import Motion
 from understudy_bench.processes import BenchError
+from understudy_bench.ways import Way
 from understudy_client.clock import now_ns as wall_clock_ns
-from understudy_client.sockets import connect_character, connect_performer
-from understudy_protocol import decode_frame, decode_pose
 
-_LOOK_MS: Final = 100
-_CONNECT_S: Final = 10.0
 _DRAIN_S: Final = 1.0
 # Before a block begins; shorter than the silence after which a performer is taken for gone.
 _LEAD_NS: Final = 50_000_000
 
 now_ns = time.perf_counter_ns
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What an answer tells: the frame it is about, and moments on the server's wall clock (ns)."""
-
-    seq: int
-    arrival_ns: int = 0
-    publish_ns: int = 0
-
-
-Reader = Callable[[bytes, bytes], Receipt | None]
-
-
-def read_echo(topic: bytes, body: bytes) -> Receipt | None:
-    """A frame that came back as it was; the echo returns skeletons too."""
-    return Receipt(decode_frame(body).seq) if topic.endswith(b"/frame") else None
-
-
-def read_pose(topic: bytes, body: bytes) -> Receipt | None:
-    """A pose; skeletons and events are passed over."""
-    if not topic.endswith(b"/pose"):
-        return None
-    pose = decode_pose(body)
-    return Receipt(pose.source_seq, pose.arrival_ns, pose.publish_ns)
 
 
 class Link:
@@ -68,37 +38,18 @@ class Link:
     tells them.
     """
 
-    def __init__(
-        self,
-        name: str,
-        endpoints: Mapping[str, str],
-        motion: EndlessMotion,
-        prefix: bytes,
-        read: Reader,
-        capacity: int,
-    ) -> None:
+    def __init__(self, name: str, way: Way, capacity: int) -> None:
         self.name = name
         self.due_ns, self.sent_ns, self.received_ns, self.arrival_ns, self.publish_ns = (
             np.zeros(capacity, np.int64) for _ in range(5)
         )
         self.answered = threading.Event()
-        self._motion = motion
-        self._read = read
-        self._down: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.SUB)
-        self._down.setsockopt(zmq.RCVTIMEO, _LOOK_MS)
-        connect_character(self._down, endpoints["output"], prefix)
-        self._up: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.XPUB)
-        self._up.setsockopt(zmq.RCVTIMEO, int(_CONNECT_S * 1e3))
-        connect_performer(self._up, endpoints["input"])
+        self._way = way
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._receive, name=f"from {name}", daemon=True)
 
     def __enter__(self) -> Self:
-        try:
-            self._up.recv()  # the process listens
-        except zmq.Again:
-            raise BenchError(f"the {self.name} does not listen to frames") from None
-        self._up.send_multipart(self._motion.announcement)
+        self._way.open()
         self._thread.start()
         return self
 
@@ -111,14 +62,13 @@ class Link:
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join()
-        self._up.close(0)
-        self._down.close(0)
+        self._way.close()
 
-    def send(self, seq: int, due_ns: int, body: bytes) -> None:
+    def send(self, seq: int, due_ns: int, parts: Sequence[bytes]) -> None:
         """Send frame `seq` now."""
         self.due_ns[seq] = due_ns
         self.sent_ns[seq] = now_ns()
-        self._up.send_multipart((self._motion.frame_topic, body))
+        self._way.send(parts)
 
     def lost(self, seqs: slice) -> int:
         """How many of these frames were never answered."""
@@ -139,12 +89,11 @@ class Link:
 
     def _receive(self) -> None:
         while not self._stopping.is_set():
-            try:
-                parts = self._down.recv_multipart()
-            except zmq.Again:
+            parts = self._way.receive()
+            if parts is None:
                 continue
             at_ns = now_ns()
-            receipt = self._read(parts[0], parts[1])
+            receipt = self._way.read(parts)
             if receipt is None or receipt.seq >= len(self.received_ns):
                 continue
             # A performer's last pose is repeated while it is silent: the first answer counts.
@@ -165,7 +114,7 @@ class OpenLoop:
     def __init__(
         self,
         links: Sequence[Link],
-        motion: EndlessMotion,
+        motion: Motion,
         rate_hz: float,
         *,
         seed: int = 1,
@@ -197,11 +146,11 @@ class OpenLoop:
         for offset in range(frames):
             seq = first + offset
             frame_ns = start + int(offset * self._period_ns)
-            body = self._motion.body(seq, frame_ns + self._wall_minus_counter_ns)
+            parts = self._motion.parts(seq, frame_ns + self._wall_minus_counter_ns)
             for link, phase in zip(links, phases, strict=True):
                 due_ns = frame_ns + int(phase)
                 sleep_until(due_ns)
-                link.send(seq, due_ns, body)
+                link.send(seq, due_ns, parts)
         self.next_seq = first + frames
         return slice(first, self.next_seq)
 

@@ -17,6 +17,7 @@ import psutil
 from understudy.errors import UnderstudyError
 
 ECHO: Final = (sys.executable, "-m", "understudy_bench.echo")
+UDP_ECHO: Final = (sys.executable, "-m", "understudy_bench.udp_echo")
 SERVE: Final = (sys.executable, "-m", "understudy", "serve")
 
 # A first start compiles every kernel.
@@ -29,7 +30,10 @@ class BenchError(UnderstudyError):
 
 
 class Process:
-    """A child that says in one line of JSON where it is bound; `with` ends it."""
+    """A child that says in one line of JSON where it is bound; `with` ends it.
+
+    `udp` has HOST:PORT of every performer who speaks VMC, by name.
+    """
 
     def __init__(self, what: str, command: Sequence[str]) -> None:
         self._what = what
@@ -37,6 +41,7 @@ class Process:
         self._child: subprocess.Popen[str] | None = None
         self._complaints: list[str] = []
         self.endpoints: Mapping[str, str] = {}
+        self.udp: Mapping[str, str] = {}
 
     def __enter__(self) -> Self:
         child = self._child = subprocess.Popen(
@@ -62,6 +67,7 @@ class Process:
             last = self._complaints[-1].strip() if self._complaints else "it said nothing"
             raise BenchError(f"the {self._what} did not start: {last}")
         self.endpoints = {k: v for k, v in ready.items() if isinstance(v, str)}
+        self.udp = ready.get("udp", {})
         self._counters = psutil.Process(child.pid)
         return self
 
@@ -125,6 +131,11 @@ def echo_process() -> Process:
     return Process("echo", ECHO)
 
 
+def udp_echo_process(target: str, performers: Sequence[str]) -> Process:
+    """A bare echo of every performer's datagrams to `target`, HOST:PORT."""
+    return Process("echo", [*UDP_ECHO, target, *performers])
+
+
 class ServerProcess(Process):
     """`understudy serve` with a show of these sessions, on free ports of this machine.
 
@@ -150,13 +161,23 @@ class ServerProcess(Process):
 
 
 def show_text(sessions: Sequence[Mapping[str, Any]]) -> str:
-    """A show file; keys and values of a session as in the file, `characters` by their own names."""
+    """A show file; keys and values of a session as in the file, but for two.
+
+    `rig` is the character's body; `vmc_to` is where its poses go over VMC, HOST:PORT, and then its
+    performer speaks VMC too, at a free port.
+    """
     lines = ["[server]"]
     lines += [f'{key} = "tcp://127.0.0.1:*"' for key in ("input", "output", "control")]
+    performers = dict.fromkeys(each["performer"] for each in sessions if "vmc_to" in each)
+    for performer in performers:
+        lines += ["", f"[performers.{performer}]", 'vmc = "127.0.0.1:*"']
     for session in sessions:
-        if "rig" in session:
-            lines += ["", f"[characters.{session['character']}]", f'rig = "{session["rig"]}"']
+        character = [f'rig = "{session["rig"]}"'] if "rig" in session else []
+        if "vmc_to" in session:
+            character.append(f'vmc = [{{ to = "{session["vmc_to"]}" }}]')
+        if character:
+            lines += ["", f"[characters.{session['character']}]", *character]
     for session in sessions:
-        lines += ["", "[[session]]"]
-        lines += [f"{key} = {json.dumps(value)}" for key, value in session.items() if key != "rig"]
+        keys = {key: value for key, value in session.items() if key not in ("rig", "vmc_to")}
+        lines += ["", "[[session]]", *(f"{key} = {json.dumps(keys[key])}" for key in keys)]
     return "\n".join(lines) + "\n"

@@ -5,17 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import psutil
 
+from understudy.characters import Clip
 from understudy_bench.machine import CpuUse, load_since
-from understudy_bench.motion import EndlessMotion
+from understudy_bench.motion import EndlessMotion, Motion
 from understudy_bench.noise import Noise
-from understudy_bench.openloop import Link, OpenLoop, no_collections, now_ns, read_echo, read_pose
-from understudy_bench.processes import SERVE, Process, ServerProcess, echo_process
+from understudy_bench.openloop import Link, OpenLoop, no_collections, now_ns
+from understudy_bench.processes import (
+    SERVE,
+    Process,
+    ServerProcess,
+    echo_process,
+    udp_echo_process,
+)
 from understudy_bench.report import Meter
+from understudy_bench.vmc_frames import EndlessVmcMotion
+from understudy_bench.ways import VmcWay, Way, ZmqWay, read_echo, read_pose
 from understudy_client import Control
+
+Transport = Literal["zmq", "vmc"]
+TRANSPORTS: Final[Mapping[Transport, str]] = {"zmq": "ZeroMQ", "vmc": "VMC"}
+"""Name on the command line -> name in reports."""
 
 PERFORMER: Final = "bench"
 # Frames that may go by before the server has built its pipeline, and warm-ups.
@@ -42,24 +55,50 @@ class SideBySide:
 @contextmanager
 def side_by_side(
     session: Mapping[str, Any],
-    motion: EndlessMotion,
+    clip: Clip,
     frames: int,
     server_command: Sequence[str] = SERVE,
+    transport: Transport = "zmq",
 ) -> Iterator[SideBySide]:
-    """Start a server with one session and an echo; room for `frames` frames and their warm-up."""
-    capacity = frames + SPARE_FRAMES
-    prefix = f"{session['character']}/".encode()
+    """Start a server with one session and an echo; room for `frames` frames and their warm-up.
+
+    The performer of the session has the body of `clip`.
+    """
     with ExitStack() as stack:
-        server = stack.enter_context(ServerProcess([session], server_command))
-        echo = stack.enter_context(echo_process())
-        to_server = stack.enter_context(
-            Link("server", server.endpoints, motion, prefix, read_pose, capacity)
-        )
-        to_echo = stack.enter_context(
-            Link("echo", echo.endpoints, motion, b"", read_echo, capacity)
-        )
+        processes: list[Process]
+        ways: list[Way]
+        if transport == "vmc":
+            to_ports = [VmcWay(), VmcWay()]
+            sent = {**session, "vmc_to": to_ports[0].target}
+            processes = [
+                stack.enter_context(ServerProcess([sent], server_command)),
+                stack.enter_context(udp_echo_process(to_ports[1].target, [PERFORMER])),
+            ]
+            for way, process in zip(to_ports, processes, strict=True):
+                way.connect(process.udp[PERFORMER])
+            ways = [*to_ports]
+        else:
+            processes = [
+                stack.enter_context(ServerProcess([session], server_command)),
+                stack.enter_context(echo_process()),
+            ]
+            prefix = f"{session['character']}/".encode()
+            announcement = EndlessMotion(PERFORMER, clip).announcement
+            ways = [
+                ZmqWay(processes[0].endpoints, announcement, prefix, read_pose),
+                ZmqWay(processes[1].endpoints, announcement, b"", read_echo),
+            ]
+        links = [
+            stack.enter_context(Link(name, way, frames + SPARE_FRAMES))
+            for name, way in zip(("server", "echo"), ways, strict=True)
+        ]
         stack.enter_context(no_collections())
-        yield SideBySide(server, echo, to_server, to_echo)
+        yield SideBySide(*processes, *links)
+
+
+def endless_motion(clip: Clip, transport: Transport) -> Motion:
+    """The clip without end, as frames of that transport."""
+    return (EndlessVmcMotion if transport == "vmc" else EndlessMotion)(PERFORMER, clip)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,11 @@ from understudy.runtime.pipeline import build_pipeline
 from understudy.runtime.session import Session
 from understudy.transport import Arrival, PoseOutput
 from understudy_bench.motion import EndlessMotion
-from understudy_bench.openloop import now_ns, read_pose
+from understudy_bench.openloop import now_ns
 from understudy_bench.processes import BenchError, ServerProcess
 from understudy_bench.report import Meter
 from understudy_bench.sidebyside import PERFORMER
+from understudy_bench.ways import read_pose
 from understudy_client.sockets import connect_character, connect_performer
 
 # Frames on their way at any time: enough to keep a server busy, too few to overflow a queue.

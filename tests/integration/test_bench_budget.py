@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from support.regressions import SLOW_SOLVE
+from support.regressions import SLOW_SOLVE, VMC_DROPS
 from understudy_bench.commands.budget import BudgetOptions, run_budget
 
 
 def test_every_solver_and_rate_has_a_cell_with_its_own_frames() -> None:
-    options = BudgetOptions(seconds=2.0, rates_hz=(60.0, 120.0), solvers=("copy", "clik"))
+    options = BudgetOptions(
+        seconds=2.0, transports=("zmq",), rates_hz=(60.0, 120.0), solvers=("copy", "clik")
+    )
     cells = run_budget(options).results["cells"]
     assert [(cell["solver"], cell["rate_hz"], cell["frames"]) for cell in cells] == [
         ("copy", 60.0, 120), ("copy", 120.0, 240), ("clik", 60.0, 120), ("clik", 120.0, 240),
@@ -21,7 +23,34 @@ def test_every_solver_and_rate_has_a_cell_with_its_own_frames() -> None:
 
 def test_a_solve_longer_than_the_period_misses_its_deadlines() -> None:
     options = BudgetOptions(
-        seconds=2.0, rates_hz=(600.0,), solvers=("clik",), server_command=SLOW_SOLVE
+        seconds=2.0,
+        transports=("zmq",),
+        rates_hz=(600.0,),
+        solvers=("clik",),
+        server_command=SLOW_SOLVE,
     )
     cell = run_budget(options).results["cells"][0]
     assert cell["missed_best"] > 0
+
+
+def test_a_frame_that_goes_over_vmc_is_answered_over_vmc() -> None:
+    options = BudgetOptions(seconds=1.0, transports=("vmc",), rates_hz=(60.0,), solvers=("ukf",))
+    report = run_budget(options)
+    (cell,) = report.results["cells"]
+    assert (cell["transport"], cell["solver"], cell["frames"]) == ("vmc", "ukf", 60)
+    assert cell["lost"] == 0
+    assert cell["server"]["count"] == cell["echo"]["count"] == 60
+    assert all("over VMC" in check.name for check in report.checks)
+
+
+def test_a_datagram_lost_of_a_hundred_poses_is_caught() -> None:
+    options = BudgetOptions(
+        seconds=2.0,
+        transports=("vmc",),
+        rates_hz=(120.0,),
+        solvers=("copy",),
+        server_command=VMC_DROPS,
+    )
+    report = run_budget(options)
+    assert report.results["cells"][0]["lost"] >= 1
+    assert report.exit_code == 1

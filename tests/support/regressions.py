@@ -33,6 +33,17 @@ def leaky_send(self, topic, body):
 PoseOutput.send = leaky_send
 """
 
+_VMC_DROPS = """
+from understudy.transport.udp_output import UdpOutput
+send = UdpOutput.send
+poses = 0
+def leaky_send(self, datagrams):
+    global poses
+    poses += 1
+    send(self, datagrams[:-1] if poses % 100 == 0 else datagrams)
+UdpOutput.send = leaky_send
+"""
+
 _LEAK = """
 from understudy.transport.zmq_output import PoseOutput
 send = PoseOutput.send
@@ -53,6 +64,9 @@ SLOW_SOLVE = _server(_SLOW_SOLVE)
 
 DROPS = _server(_DROPS)
 """Loses one pose in a thousand."""
+
+VMC_DROPS = _server(_VMC_DROPS)
+"""Loses the last datagram of one VMC pose in a hundred."""
 
 LEAK = _server(_LEAK)
 """Keeps 100 bytes for every message it publishes."""

@@ -15,12 +15,20 @@ from understudy.solvers import SOLVERS
 from understudy_bench.checks import Check, judge, judge_unless_noisy
 from understudy_bench.latencies import Latencies, Nanoseconds
 from understudy_bench.machine import describe_machine
-from understudy_bench.motion import EndlessMotion
 from understudy_bench.noise import Noise
 from understudy_bench.openloop import Link, OpenLoop
 from understudy_bench.processes import SERVE
 from understudy_bench.report import Meter, Report, Table, metered
-from understudy_bench.sidebyside import PERFORMER, Blocks, SideBySide, run_blocks, side_by_side
+from understudy_bench.sidebyside import (
+    PERFORMER,
+    TRANSPORTS,
+    Blocks,
+    SideBySide,
+    Transport,
+    endless_motion,
+    run_blocks,
+    side_by_side,
+)
 
 EXAMPLE = "example: understudy bench budget --rates 60 120 --solver clik"
 
@@ -32,9 +40,10 @@ _WARM_UP_S: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class BudgetOptions:
-    """What to measure: `seconds` for every solver and rate."""
+    """What to measure: `seconds` for every transport, solver and rate."""
 
     seconds: float = 10.0
+    transports: Sequence[Transport] = tuple(TRANSPORTS)
     rates_hz: Sequence[float] = RATES_HZ
     solvers: Sequence[str] = SOLVERS
     clip: str = "walk"
@@ -52,13 +61,14 @@ class BudgetOptions:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One solver at one rate: latencies (us), frames that came after the next was due, drops.
+    """One solver at one rate over one transport: latencies (us), deadlines missed, frames lost.
 
     `missed_best` is the number of missed deadlines in the best of the short runs, `echo_missed` the
     echo's in the same one; `jitter_p99_us` how far the time between two poses leaving the server
     strays from the period; `cpu_us` is processor time per frame.
     """
 
+    transport: Transport
     solver: str
     rate_hz: float
     frames: int
@@ -86,7 +96,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=number(1.0, 1e5, "s"),
         default=10.0,
         metavar="N",
-        help="for each solver and rate (default 10)",
+        help="for each transport, solver and rate (default 10)",
+    )
+    parser.add_argument(
+        "--transport",
+        nargs="+",
+        choices=tuple(TRANSPORTS),
+        default=list(TRANSPORTS),
+        help="default: both",
     )
     parser.add_argument(
         "--rates",
@@ -104,54 +121,67 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> Report:
     """Measure and judge."""
     return run_budget(
-        BudgetOptions(seconds=arguments.seconds, rates_hz=arguments.rates, solvers=arguments.solver)
+        BudgetOptions(
+            seconds=arguments.seconds,
+            transports=arguments.transport,
+            rates_hz=arguments.rates,
+            solvers=arguments.solver,
+        )
     )
 
 
 def run_budget(options: BudgetOptions) -> Report:
-    """Measure every solver at every rate, one server process per solver."""
+    """Measure every solver at every rate, one server process per transport and solver."""
     cells: list[Cell] = []
-    total = len(options.solvers) * len(options.rates_hz) * options.blocks
+    total = len(options.transports) * len(options.solvers) * len(options.rates_hz) * options.blocks
     with metered("budget", total) as meter:
-        for solver in options.solvers:
-            cells += _measure(options, solver, meter)
+        for transport in options.transports:
+            for solver in options.solvers:
+                cells += _measure(options, transport, solver, meter)
     worst = max(cells, key=lambda cell: len(cell.noise.reasons))
     meta = {**describe_machine(), **worst.noise.meta()}
     notes = (
         "a deadline is missed when an answer comes later than one period after its frame was due;"
         f" judged: the best of {options.blocks} short runs",
         "jitter: time between two poses leaving the server against the period, p99",
+        "over VMC a frame's number travels in a /VMC/Thru message, which the server hands on with"
+        " the pose made of that frame; a pose counts when all its datagrams have come",
         worst.noise.sentence(),
     )
     results = {"cells": [_plain(cell) for cell in cells]}
     checks = [check for cell in cells for check in _checks(cell)]
-    return Report("budget", meta, results, checks, (_table(cells),), notes)
+    tables = [
+        _table(transport, [cell for cell in cells if cell.transport == transport])
+        for transport in options.transports
+    ]
+    return Report("budget", meta, results, checks, tables, notes)
 
 
-def _measure(options: BudgetOptions, solver: str, meter: Meter) -> list[Cell]:
+def _measure(options: BudgetOptions, transport: Transport, solver: str, meter: Meter) -> list[Cell]:
     clips = {rate: load_clip(options.clip, rate) for rate in options.rates_hz}
-    motions = {rate: EndlessMotion(PERFORMER, clip) for rate, clip in clips.items()}
     frames = sum(options.blocks * options.frames_per_block(rate) for rate in options.rates_hz)
     session = {"performer": PERFORMER, "character": CHARACTER, "solver": solver}
     cells = []
-    first = next(iter(motions.values()))
-    with side_by_side(session, first, frames, options.server_command) as rig:
+    first = next(iter(clips.values()))
+    with side_by_side(session, first, frames, options.server_command, transport) as rig:
         next_seq = 0
         for rate in options.rates_hz:
             links = (rig.to_server, rig.to_echo)
-            loop = OpenLoop(links, motions[rate], rate, first_seq=next_seq)
+            motion = endless_motion(clips[rate], transport)
+            loop = OpenLoop(links, motion, rate, first_seq=next_seq)
             loop.warm_up(max(1, round(_WARM_UP_S * rate)))
             run = run_blocks(rig, loop, options.blocks, options.frames_per_block(rate), meter)
-            cells.append(_cell(solver, rate, rig, run))
+            cells.append(_cell(transport, solver, rate, rig, run))
             next_seq = loop.next_seq
     return cells
 
 
-def _cell(solver: str, rate_hz: float, rig: SideBySide, run: Blocks) -> Cell:
+def _cell(transport: Transport, solver: str, rate_hz: float, rig: SideBySide, run: Blocks) -> Cell:
     period_ns = 1e9 / rate_hz
     missed = [_missed(rig.to_server, block, period_ns) for block in run.blocks]
     best = int(np.argmin(missed))
     return Cell(
+        transport=transport,
         solver=solver,
         rate_hz=rate_hz,
         frames=run.frames.stop - run.frames.start,
@@ -184,7 +214,7 @@ def _jitter_us(link: Link, blocks: Sequence[slice], period_ns: float) -> float:
 
 
 def _checks(cell: Cell) -> list[Check]:
-    what = f"{cell.solver} at {cell.rate_hz:g} Hz over ZeroMQ"
+    what = f"{cell.solver} at {cell.rate_hz:g} Hz over {TRANSPORTS[cell.transport]}"
     return [
         judge_unless_noisy(
             f"missed deadlines in the best run, {what}",
@@ -199,10 +229,10 @@ def _checks(cell: Cell) -> list[Check]:
 
 
 def _plain(cell: Cell) -> dict[str, Any]:  # Any: what JSON carries
-    return {**asdict(cell), "transport": "zmq", "noisy": cell.noise.noisy}
+    return {**asdict(cell), "noisy": cell.noise.noisy}
 
 
-def _table(cells: Sequence[Cell]) -> Table:
+def _table(transport: Transport, cells: Sequence[Cell]) -> Table:
     rows = [
         [
             f"{cell.solver} at {cell.rate_hz:g} Hz",
@@ -217,7 +247,7 @@ def _table(cells: Sequence[Cell]) -> Table:
         for cell in cells
     ]
     return Table(
-        "round trip against the frame's budget, us, over ZeroMQ",
+        f"round trip against the frame's budget, us, over {TRANSPORTS[transport]}",
         (
             "", "budget", "p50", "p99", "p99.9", "max", "echo p50", "missed (best run)", "lost",
             "jitter", "CPU / echo's",

@@ -112,7 +112,7 @@ def figures(results: object, path: str = "") -> Iterator[tuple[str, float]]:
 def _subject(value: object, place: int) -> str:
     if not isinstance(value, Mapping):
         return str(place)
-    keys = ("clip", "character", "solver", "rate_hz", "what")
+    keys = ("transport", "clip", "character", "solver", "rate_hz", "what", "characters")
     return " ".join(str(value[key]) for key in keys if key in value) or str(place)
 
 

@@ -89,13 +89,14 @@ def run(arguments: argparse.Namespace) -> Report:
 
 def run_latency(options: LatencyOptions) -> Report:
     """Measure and judge."""
-    motion = EndlessMotion(PERFORMER, load_clip(options.clip, options.rate_hz))
+    clip = load_clip(options.clip, options.rate_hz)
     session = {"performer": PERFORMER, "character": options.character, "solver": options.solver}
     frames = options.blocks * options.frames_per_block
     with (
         metered(f"latency, {options.solver} at {options.rate_hz:g} Hz", options.blocks) as meter,
-        side_by_side(session, motion, frames, options.server_command) as rig,
+        side_by_side(session, clip, frames, options.server_command) as rig,
     ):
+        motion = EndlessMotion(PERFORMER, clip)
         loop = OpenLoop((rig.to_server, rig.to_echo), motion, options.rate_hz, seed=options.seed)
         loop.warm_up(round(_WARM_UP_S * options.rate_hz))
         run = run_blocks(rig, loop, options.blocks, options.frames_per_block, meter)
