@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from types import TracebackType
-from typing import Self
 
 import zmq
 import zmq.asyncio
 from numpy.typing import ArrayLike
 
 from understudy_client.clock import now_ns
-from understudy_client.errors import ClientError, ServerUnreachableError
+from understudy_client.errors import ServerUnreachableError
+from understudy_client.links import AsyncLink, CharacterFacts, PerformerFacts
 from understudy_client.sockets import connect_character, connect_performer, has_news
 from understudy_client.streams import CharacterStream, PerformerStream
 from understudy_protocol import (
@@ -24,7 +23,7 @@ from understudy_protocol import (
 )
 
 
-class AsyncPerformer:
+class AsyncPerformer(PerformerFacts, AsyncLink):
     """Announces a skeleton and sends frames, as `Performer` does; belongs to one event loop."""
 
     def __init__(self, name: str, skeleton: SkeletonMessage, address: str = DEFAULT_UPLINK) -> None:
@@ -32,32 +31,6 @@ class AsyncPerformer:
         self._socket = zmq.asyncio.Context.instance().socket(zmq.XPUB)
         connect_performer(self._socket, address)
         self._address = address
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    @property
-    def name(self) -> str:
-        """The name under which the server knows this performer."""
-        return self._stream.name
-
-    @property
-    def skeleton(self) -> SkeletonMessage:
-        """The body that frames speak about."""
-        return self._stream.skeleton
-
-    @property
-    def frames(self) -> int:
-        """How many frames were sent so far, dropped ones included."""
-        return self._stream.frames
 
     async def announce(self, skeleton: SkeletonMessage) -> None:
         """Change the body in mid-stream: the next frame speaks about this skeleton."""
@@ -109,10 +82,6 @@ class AsyncPerformer:
             )
         )
 
-    def close(self) -> None:
-        """End the stream; calling it again does nothing."""
-        self._socket.close()
-
     async def _admit(self) -> None:
         """Tell the skeleton to whoever has come, and repeat it when it is time to."""
         while has_news(self._socket):
@@ -122,7 +91,7 @@ class AsyncPerformer:
             await self._socket.send_multipart(self._stream.announcement(time_ns))
 
 
-class AsyncCharacter:
+class AsyncCharacter(CharacterFacts, AsyncLink):
     """Iterates over the poses of a character, as `Character` does; belongs to one event loop."""
 
     def __init__(
@@ -135,17 +104,6 @@ class AsyncCharacter:
         self._socket = zmq.asyncio.Context.instance().socket(zmq.SUB)
         connect_character(self._socket, address, self._stream.prefix)
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def __aiter__(self) -> AsyncIterator[PoseMessage]:
         return self
 
@@ -155,23 +113,6 @@ class AsyncCharacter:
             if pose is not None:
                 return pose
 
-    @property
-    def name(self) -> str:
-        """The name under which the server knows this character."""
-        return self._stream.name
-
-    @property
-    def skeleton(self) -> SkeletonMessage:
-        """The body of the last pose; there is one as soon as there is a pose."""
-        if self._stream.skeleton is None:
-            raise ClientError(f"character {self.name!r}: nothing has been received yet")
-        return self._stream.skeleton
-
-    @property
-    def skipped(self) -> int:
-        """How many messages could not be used: malformed ones, poses of an unknown skeleton."""
-        return self._stream.skipped
-
     async def receive(self, timeout: float | None = None) -> PoseMessage | None:
         """The next pose, or None when none came within `timeout` seconds."""
         try:
@@ -179,7 +120,3 @@ class AsyncCharacter:
                 return await anext(self)
         except TimeoutError:
             return None
-
-    def close(self) -> None:
-        """End the stream; calling it again does nothing."""
-        self._socket.close()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import zmq
 
+from understudy_client.links import Link
 from understudy_client.sockets import connect_character, has_news
 from understudy_protocol import (
     DEFAULT_DOWNLINK,
@@ -29,7 +29,7 @@ class Seen(NamedTuple):
     message: SkeletonMessage | FrameMessage | PoseMessage | EventMessage | GoalsMessage
 
 
-class Audience:
+class Audience(Link):
     """Receives every character's stream, every performer's frames and the effectors' goals.
 
     Only for tools that show a running session: the server sends performers and goals to nobody
@@ -41,17 +41,6 @@ class Audience:
         self._socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.SUB)
         connect_character(self._socket, address, b"")
         self._socket.setsockopt(zmq.SUBSCRIBE, INSPECTION_PREFIX)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def receive(self, timeout: float) -> Seen | None:
         """The next message, or None when none came within `timeout` seconds."""
@@ -71,7 +60,3 @@ class Audience:
             return Seen(name, False, message)
         self.skipped += 1
         return None
-
-    def close(self) -> None:
-        """Leave; calling it again does nothing."""
-        self._socket.close()

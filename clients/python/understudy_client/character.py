@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from types import TracebackType
-from typing import Self
 
 import zmq
 
-from understudy_client.errors import ClientError
+from understudy_client.links import CharacterFacts, Link
 from understudy_client.sockets import connect_character
 from understudy_client.streams import CharacterStream
-from understudy_protocol import DEFAULT_DOWNLINK, EventMessage, PoseMessage, SkeletonMessage
+from understudy_protocol import DEFAULT_DOWNLINK, EventMessage, PoseMessage
 
 
-class Character:
+class Character(CharacterFacts, Link):
     """Iterates over the poses of a character, for ever; the link is made again by itself.
 
     Events about the character are given to `on_event` as they are met between poses. A reader that
@@ -32,17 +30,6 @@ class Character:
         self._socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.SUB)
         connect_character(self._socket, address, self._stream.prefix)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def __iter__(self) -> Iterator[PoseMessage]:
         return self
 
@@ -50,23 +37,6 @@ class Character:
         pose = self.receive()
         assert pose is not None  # without a time-out it waits
         return pose
-
-    @property
-    def name(self) -> str:
-        """The name under which the server knows this character."""
-        return self._stream.name
-
-    @property
-    def skeleton(self) -> SkeletonMessage:
-        """The body of the last pose; there is one as soon as there is a pose."""
-        if self._stream.skeleton is None:
-            raise ClientError(f"character {self.name!r}: nothing has been received yet")
-        return self._stream.skeleton
-
-    @property
-    def skipped(self) -> int:
-        """How many messages could not be used: malformed ones, poses of an unknown skeleton."""
-        return self._stream.skipped
 
     def receive(self, timeout: float | None = None) -> PoseMessage | None:
         """The next pose, or None when none came within `timeout` seconds (0: do not wait)."""
@@ -80,7 +50,3 @@ class Character:
             pose = self._stream.read(self._socket.recv_multipart())
             if pose is not None:
                 return pose
-
-    def close(self) -> None:
-        """End the stream; calling it again does nothing."""
-        self._socket.close()

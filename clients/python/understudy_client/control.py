@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import zmq
 
 from understudy_client.clock import now_ns
 from understudy_client.errors import RequestRefusedError, ServerUnreachableError
+from understudy_client.links import Link
 from understudy_client.sockets import connect_control
 from understudy_protocol import (
     DEFAULT_CONTROL,
@@ -23,7 +23,7 @@ from understudy_protocol import (
 )
 
 
-class Control:
+class Control(Link):
     """One request at a time, each with its own time-out; one thread at a time may use it.
 
     After a time-out the link is dropped and made anew, so a late reply cannot be taken for the
@@ -35,17 +35,6 @@ class Control:
         self._timeout = timeout
         self._requests = 0
         self._connect()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def request(self, op: str, *, timeout: float | None = None, **fields: Any) -> Mapping[str, Any]:
         """Send one request and return the fields of its reply.
@@ -83,10 +72,6 @@ class Control:
             (self._exchange_times() for _ in range(exchanges)),
             key=lambda measured: measured.round_trip_ns,
         )
-
-    def close(self) -> None:
-        """Drop the link; calling it again does nothing."""
-        self._socket.close()
 
     def _exchange_times(self) -> ClockOffset:
         sent_ns = now_ns()

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
-from typing import Self
 
 import zmq
 from numpy.typing import ArrayLike
 
 from understudy_client.clock import now_ns
 from understudy_client.errors import ServerUnreachableError
+from understudy_client.links import Link, PerformerFacts
 from understudy_client.sockets import connect_performer, has_news
 from understudy_client.streams import PerformerStream
 from understudy_protocol import DEFAULT_UPLINK, SkeletonMessage
 
 
-class Performer:
+class Performer(PerformerFacts, Link):
     """Announces a skeleton and sends frames; never waits for the server.
 
     Frames sent while there is no server are dropped. The link is made again by itself, and every
@@ -29,32 +28,6 @@ class Performer:
         self._socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.XPUB)
         connect_performer(self._socket, address)
         self._address = address
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    @property
-    def name(self) -> str:
-        """The name under which the server knows this performer."""
-        return self._stream.name
-
-    @property
-    def skeleton(self) -> SkeletonMessage:
-        """The body that frames speak about."""
-        return self._stream.skeleton
-
-    @property
-    def frames(self) -> int:
-        """How many frames were sent so far, dropped ones included."""
-        return self._stream.frames
 
     def announce(self, skeleton: SkeletonMessage) -> None:
         """Change the body in mid-stream: the next frame speaks about this skeleton."""
@@ -116,10 +89,6 @@ class Performer:
                 character, effector, position, orientation_xyzw, weight, ease_s, captured_ns
             )
         )
-
-    def close(self) -> None:
-        """End the stream; calling it again does nothing."""
-        self._socket.close()
 
     def _admit(self) -> None:
         """Tell the skeleton to whoever has come, and repeat it when it is time to."""
