@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from understudy.align import CONTACT_NAMES, Aligner
 from understudy.characters import Clip, builtin_character, builtin_clip
-from understudy.characters.builtin import walk_stance
+from understudy.characters.builtin.walk import walk_stance
 from understudy.kinematics import FloatArray
 from understudy.solvers import create_solver
 

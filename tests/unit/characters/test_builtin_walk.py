@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from support.motion import World, local_vectors
-from understudy.characters.builtin import builtin_clip, walk_stance
+from understudy.characters.builtin import builtin_clip
+from understudy.characters.builtin.walk import walk_stance
 from understudy.characters.builtin.feet import heel_point
 from understudy.characters.builtin.walk import STEP_M, STEPS, Arc, walk_along
 from understudy.kinematics.rotations import align_sign

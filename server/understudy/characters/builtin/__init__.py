@@ -6,12 +6,10 @@ from understudy.characters.builtin.library import (
     builtin_character,
     builtin_clip,
 )
-from understudy.characters.builtin.walk import walk_stance
 
 __all__ = [
     "BUILTIN_CHARACTERS",
     "BUILTIN_CLIPS",
     "builtin_character",
     "builtin_clip",
-    "walk_stance",
 ]

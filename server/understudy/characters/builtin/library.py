@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Final
 
 from understudy.characters.builtin.bodies import BUILDS, build_body
-from understudy.characters.builtin.swing import bat_swing
-from understudy.characters.builtin.throw import throw
-from understudy.characters.builtin.walk import walk
-from understudy.characters.builtin.wave import wave
 from understudy.characters.clip import Clip
 from understudy.errors import UnderstudyError
 from understudy.kinematics import Skeleton
 
-_MOTIONS: Final[dict[str, Callable[[float], Clip]]] = {
-    "walk": walk,
-    "bat-swing": bat_swing,
-    "throw": throw,
-    "wave": wave,
-}
-
 BUILTIN_CHARACTERS: Final[tuple[str, ...]] = tuple(BUILDS)
-BUILTIN_CLIPS: Final[tuple[str, ...]] = tuple(_MOTIONS)
+BUILTIN_CLIPS: Final[tuple[str, ...]] = ("walk", "bat-swing", "throw", "wave")
 
 
 class UnknownBuiltinError(UnderstudyError):
@@ -41,10 +29,13 @@ def builtin_character(name: str) -> Skeleton:
 
 def builtin_clip(name: str, rate_hz: float = 30.0) -> Clip:
     """The built-in motion called `name`, performed by the actor, sampled at `rate_hz`."""
-    if name not in _MOTIONS:
+    if name not in BUILTIN_CLIPS:
         raise UnknownBuiltinError(
             f"no built-in clip {name!r}; there are {', '.join(BUILTIN_CLIPS)}"
         )
     if not (math.isfinite(rate_hz) and rate_hz > 0.0):
         raise UnderstudyError(f"rate {rate_hz} Hz: it must be a number above zero")
-    return _MOTIONS[name](rate_hz)
+    # Splines take a third of a second to load, and a server plays no clip.
+    from understudy.characters.builtin.motions import MOTIONS
+
+    return MOTIONS[name](rate_hz)
