@@ -5,9 +5,8 @@ import pytest
 
 from support.motion import World, local_vectors
 from understudy.characters.builtin import builtin_clip
-from understudy.characters.builtin.walk import walk_stance
 from understudy.characters.builtin.feet import heel_point
-from understudy.characters.builtin.walk import STEP_M, STEPS, Arc, walk_along
+from understudy.characters.builtin.walk import STEP_M, STEPS, Arc, walk_along, walk_stance
 from understudy.kinematics.rotations import align_sign
 from understudy.kinematics.types import FloatArray, IntArray
 
