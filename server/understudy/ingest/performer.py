@@ -6,13 +6,15 @@ from collections import Counter
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from understudy.ingest._kernels import take_in
+from understudy.ingest._kernels import NUMBERS, take_in
 from understudy.ingest.frame_reader import FrameReader, RawFrame
 from understudy.ingest.sequence import SequenceGate
 from understudy.ingest.skeletons import skeleton_from_message
 from understudy.ingest.source import FrameRejected, SourcePose
-from understudy.kinematics import FloatArray, Skeleton
+from understudy.kinematics import Skeleton
+from understudy.kinematics.tables import ArrayTable
 from understudy_protocol.limits import FRAME_UNIT_TOLERANCE, MAX_MAGNITUDE
 from understudy_protocol.messages import Marker
 from understudy_protocol.skeletons import decode_skeleton
@@ -34,14 +36,12 @@ class PerformerStream:
         self.name = name
         self.skeleton: Skeleton | None = None
         self.skeleton_id = 0
-        self.pose = SourcePose.allocate(0)
         self.counts: Counter[str] = Counter()
         self.announcement = b""
-        self._reader = FrameReader(0)
         self.markers: tuple[Marker, ...] = ()
         self._gate = SequenceGate()
-        self._last_root: FloatArray = np.zeros(3)
         self._fresh = True
+        self._allocate(0)
 
     @property
     def typical_dt(self) -> float:
@@ -57,14 +57,20 @@ class PerformerStream:
         changed = self.skeleton is not None
         self.skeleton = skeleton
         self.skeleton_id = message.id
-        self.pose = SourcePose.allocate(len(skeleton), len(message.markers))
-        self._reader = FrameReader(len(skeleton))
+        self._allocate(len(skeleton), len(message.markers))
         self.markers = message.markers
         self.announcement = body
         self._fresh = True
         if changed:
             self.counts["skeleton-changes"] += 1
         return True
+
+    def _allocate(self, joint_count: int, marker_count: int = 0) -> None:
+        """Make room for the poses of a body."""
+        self.pose = pose = SourcePose.allocate(joint_count, marker_count)
+        self._reader = FrameReader(joint_count)
+        self._numbers: NDArray[np.float32] = np.zeros(3 + 4 * joint_count, np.float32)
+        self._table = ArrayTable(self._numbers, np.zeros(3), pose.root, pose.rotations_xyzw)
 
     def read(self, body: bytes) -> RawFrame:
         """The frame in a message's body (valid until the next); ProtocolError if it is none."""
@@ -101,14 +107,10 @@ class PerformerStream:
             )
         self._gate.check(frame.run, frame.seq, arrival_ns)
         pose = self.pose
-        moved = take_in(
-            frame.numbers,
-            FRAME_UNIT_TOLERANCE,
-            MAX_MAGNITUDE,
-            self._last_root,
-            pose.root,
-            pose.rotations_xyzw,
-        )
+        if frame.numbers is not self._numbers:
+            self._numbers = frame.numbers
+            self._table.put(NUMBERS, frame.numbers)
+        moved = take_in(self._table.rows, FRAME_UNIT_TOLERANCE, MAX_MAGNITUDE)
         if moved < 0.0:
             joint = int(-moved) - 1
             if joint == len(skeleton):
