@@ -110,7 +110,9 @@ def test_we_read_the_vmc_messages_oscsend_sends() -> None:
             *("-0.25", "1", "2", "0", "0.6", "0", "0.8"),
         )
     ).events
-    assert bones == Bones({BONE_INDEX["LeftHand"]: struct.pack(">7f", -0.25, 1, 2, 0, 0.6, 0, 0.8)})
+    assert bones == Bones.of(
+        {BONE_INDEX["LeftHand"]: struct.pack(">7f", -0.25, 1, 2, 0, 0.6, 0, 0.8)}
+    )
     assert decode_vmc(from_oscsend("/VMC/Ext/T", "f", "12.5")).events == [SourceTime(12.5)]
     (blend,) = decode_vmc(from_oscsend("/VMC/Ext/Blend/Val", "sf", "Joy", "0.5")).events
     assert isinstance(blend, PassedOn)

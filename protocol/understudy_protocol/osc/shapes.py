@@ -37,9 +37,12 @@ class BundleShape:
             gap = 0
         self._layout: Final = struct.Struct(">" + "".join(sizes))
         self._fixed: Final = self._layout.unpack(bundle)[::2]
+        self._start: Final = self._fixed[0]
 
     def match(self, bundle: bytes) -> tuple[bytes, ...] | None:
         """The variable bytes of each element, or None if the bundle is of another shape."""
+        if not bundle.startswith(self._start):
+            return None
         parts = self._layout.unpack(bundle)
         if parts[::2] != self._fixed:
             return None

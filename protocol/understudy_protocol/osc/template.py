@@ -49,6 +49,7 @@ class BundleTemplate:
         self.message_at: Final = tuple(positions)
         """Where in `buffer` each message starts."""
         self._words: Final = np.frombuffer(buffer, ">f4")
+        self._view: Final = memoryview(buffer)
         self._fields: Final = np.array(fields, np.intp)
         self._spans: Final = tuple(
             slice(start, end) for start, end in zip(starts, [*starts[1:], len(buffer)], strict=True)
@@ -57,4 +58,4 @@ class BundleTemplate:
     def fill(self, numbers: NDArray[np.float64]) -> list[bytes]:
         """The bundles with `numbers` (all counts together,) in their blanks."""
         self._words[self._fields] = numbers
-        return [bytes(self.buffer[span]) for span in self._spans]
+        return [self._view[span].tobytes() for span in self._spans]

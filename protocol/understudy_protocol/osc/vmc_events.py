@@ -1,12 +1,14 @@
 """What a VMC datagram says, in our axes: right-handed, Y up, facing +Z, metres, x y z w.
 
-Only the numbers of bones are left as they came; see `Bones`.
+Only the numbers of bones are left as they came; see `Bones`. What every frame brings are named
+tuples, which are made in a third of the time of a frozen dataclass.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from understudy_protocol.errors import ProtocolError
 from understudy_protocol.osc.packet import Argument
@@ -15,16 +17,37 @@ Vector: TypeAlias = tuple[float, float, float]
 Quaternion: TypeAlias = tuple[float, float, float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Bones:
+def bone_mask(bones: Iterable[int]) -> int:
+    """A number with the bit of each bone set."""
+    return sum(1 << bone for bone in set(bones))
+
+
+class Bones(NamedTuple):
     """Neighbouring bone messages of one datagram, no bone twice.
 
-    `wire`: bone number (place in BONE_NAMES) to the seven numbers as they came: local position (m)
-    and local rotation, in Unity's axes and unchecked, because bone by bone that would take longer
-    than all the rest. They are read for a whole body at once, where frames are put together.
+    `bones`: their numbers (places in BONE_NAMES), as they came; `mask` has the bit of each set.
+    `numbers`: 28 bytes for each, local position (m) and local rotation, in Unity's axes and
+    unchecked, because bone by bone that would take longer than all the rest. They are read for a
+    whole body at once, where frames are put together.
     """
 
-    wire: dict[int, bytes]
+    bones: tuple[int, ...]
+    mask: int
+    numbers: bytes
+
+    @classmethod
+    def of(cls, wire: Mapping[int, bytes]) -> Bones:
+        """From the numbers of each bone."""
+        return cls(tuple(wire), bone_mask(wire), b"".join(wire.values()))
+
+    @property
+    def wire(self) -> dict[int, bytes]:
+        """The numbers of each bone."""
+        size = len(self.numbers) // len(self.bones)
+        return {
+            bone: self.numbers[place * size : (place + 1) * size]
+            for place, bone in enumerate(self.bones)
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +63,7 @@ class Root:
     offset: Vector | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SourceTime:
+class SourceTime(NamedTuple):
     """The sender's clock in seconds; it may start anywhere and jump back."""
 
     seconds: float
@@ -137,8 +159,7 @@ VmcEvent: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class VmcDatagram:
+class VmcDatagram(NamedTuple):
     """One datagram decoded: events in order, what was refused and why, and how many messages had
     an address outside the protocol and were ignored.
     """

@@ -98,12 +98,12 @@ def _decode(messages: list[bytes], refused: list[ProtocolError]) -> VmcDatagram:
         bone = _BONE_BY_HEAD.get(raw[:-POSE_BYTES])
         if bone is not None:
             if bone in run:
-                events.append(Bones(run))
+                events.append(Bones.of(run))
                 run = {}
             run[bone] = raw[-POSE_BYTES:]
             continue
         if run:
-            events.append(Bones(run))
+            events.append(Bones.of(run))
             run = {}
         try:
             event = _read_event(raw)
@@ -115,7 +115,7 @@ def _decode(messages: list[bytes], refused: list[ProtocolError]) -> VmcDatagram:
         else:
             events.append(event)
     if run:
-        events.append(Bones(run))
+        events.append(Bones.of(run))
     return VmcDatagram(events, refused, ignored)
 
 
@@ -147,26 +147,27 @@ class _Shape(BundleShape):
 
     def __init__(self, datagram: bytes, messages: list[bytes]) -> None:
         super().__init__(datagram, messages, _BONE_BY_HEAD, POSE_BYTES)
-        # Runs of different bones as (first part, end, bones), other messages as (part, part, ()).
-        self._steps: Final[list[tuple[int, int, tuple[int, ...]]]] = []
+        # Runs of different bones as (first part, end, bones, mask), other messages as
+        # (part, part, (), 0).
+        self._steps: Final[list[tuple[int, int, tuple[int, ...], int]]] = []
         for part, bone in enumerate(self.keys):
             if bone is None:
-                self._steps.append((part, part, ()))
+                self._steps.append((part, part, (), 0))
                 continue
-            first, _, bones = self._steps[-1] if self._steps else (0, 0, ())
+            first, _, bones, mask = self._steps[-1] if self._steps else (0, 0, (), 0)
             if bones and bone not in bones:
-                self._steps[-1] = (first, part + 1, (*bones, bone))
+                self._steps[-1] = (first, part + 1, (*bones, bone), mask | 1 << bone)
             else:
-                self._steps.append((part, part + 1, (bone,)))
+                self._steps.append((part, part + 1, (bone,), 1 << bone))
         self._known: Final[dict[int, tuple[bytes, VmcEvent]]] = {}
 
     def decode(self, parts: tuple[bytes, ...]) -> VmcDatagram:
         events: list[VmcEvent] = []
         refused: list[ProtocolError] = []
         ignored = 0
-        for first, end, bones in self._steps:
+        for first, end, bones, mask in self._steps:
             if bones:
-                events.append(Bones(dict(zip(bones, parts[first:end], strict=True))))
+                events.append(Bones(bones, mask, b"".join(parts[first:end])))
                 continue
             raw = parts[first]
             last, event = self._known.get(first, (b"", None))
@@ -262,7 +263,7 @@ def _bone(address: str, arguments: _Arguments, raw: bytes) -> VmcEvent:
         raise ProtocolError(
             "unknown-bone", f"{address} {describe(arguments[0])}: VMC has no such bone"
         )
-    return Bones({bone: struct.pack(">7f", *_floats(address, arguments[1:8]))})
+    return Bones((bone,), 1 << bone, struct.pack(">7f", *_floats(address, arguments[1:8])))
 
 
 def _root(address: str, arguments: _Arguments, raw: bytes) -> VmcEvent:

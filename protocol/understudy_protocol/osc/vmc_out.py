@@ -33,6 +33,8 @@ _TIME_HEAD: Final = head("/VMC/Ext/T", "f")
 _STATUS_HEAD: Final = head("/VMC/Ext/OK", "iiii")
 _CAMERA: Final = b"/VMC/Ext/Cam\0"
 _BLEND_VALUE: Final = b"/VMC/Ext/Blend/Val\0"
+_MIRROR_POSITION: Final = MIRROR[:3]
+_MIRROR_ROTATION: Final = MIRROR[3:]
 _POSE: Final = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
 
@@ -72,10 +74,10 @@ class VmcEncoder:
         self._root: Final = BundleTemplate(roots, MTU_PAYLOAD_BYTES)
         self._split_root: Final = split_root
         self._yaw: tuple[float, float] = (0.0, 1.0)
-        self._poses: Final = np.empty((len(bones), 7))
-        self._poses[:, :3] = rest
         self._wire: Final = np.empty((1 + len(bones), 7))  # Root, then the bones.
         self._wire[0] = _POSE
+        self._wire[1:, :3] = rest * _MIRROR_POSITION
+        self._numbers: Final = self._wire.reshape(-1)
         self.period = SetPeriod()
         """Which classes of messages are sent every n-th frame only; a receiver may set it."""
         self._frame = 0
@@ -96,21 +98,20 @@ class VmcEncoder:
         everywhere in a T-pose for `normalised`, the rig's own for `raw`). `time_s`: seconds since
         the start. `passed_on`: whole messages to send on as they are, blendshape values and others.
         """
-        poses = self._poses
-        poses[0, :3] = root
-        poses[:, 3:] = rotations_xyzw
-        if not np.isfinite(poses).all():
+        np.multiply(root, _MIRROR_POSITION, out=self._wire[1, :3])
+        np.multiply(rotations_xyzw, _MIRROR_ROTATION, out=self._wire[1:, 3:])
+        # One number that is not finite makes the sum so, and a sum is quicker than a look at each.
+        if not math.isfinite(np.add.reduce(self._numbers)):
             raise ProtocolError("not-finite", "a pose to send is not finite; allowed: numbers")
-        np.multiply(poses, MIRROR, out=self._wire[1:])
         if self._split_root:
             self._move_heading_to_root()
         frame, period = self._frame, self.period
         self._frame += 1
         root_due, bones_due = frame % period.root == 0, frame % period.bones == 0
         if bones_due and root_due:
-            datagrams = self._root_and_bones.fill(self._wire.reshape(-1))
+            datagrams = self._root_and_bones.fill(self._numbers)
         elif bones_due:
-            datagrams = self._bones.fill(self._wire[1:].reshape(-1))
+            datagrams = self._bones.fill(self._numbers[7:])
         elif root_due:
             datagrams = self._root.fill(self._wire[0])
         else:

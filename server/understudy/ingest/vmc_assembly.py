@@ -21,7 +21,7 @@ from typing import Final, Literal
 import numpy as np
 
 from understudy.ingest._kernels import poses_from_vmc
-from understudy.kinematics import FloatArray
+from understudy.kinematics import FloatArray, IntArray
 from understudy_protocol.errors import ProtocolError
 from understudy_protocol.limits import FRAME_UNIT_TOLERANCE, MAX_MAGNITUDE
 from understudy_protocol.osc.bones import BONE_COUNT, BONE_NAMES, HIPS
@@ -33,6 +33,7 @@ from understudy_protocol.osc.vmc_events import (
     SourceTime,
     Status,
     VmcDatagram,
+    bone_mask,
 )
 
 GAP_NS: Final = 3_000_000
@@ -48,7 +49,6 @@ Trigger = Literal["repeat", "marker", "datagram", "gap"]
 BoolArray = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 _MARKERS: Final = (SourceTime, Status, BlendApply)
-_IDENTITY_WIRE: Final = np.array([0, 0, 0, 0, 0, 0, 1], ">f4").tobytes()
 _IDENTITY_ROOT: Final = Root((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
 
 
@@ -89,24 +89,25 @@ class VmcAssembler:
         self._positions: Final = np.zeros((BONE_COUNT, 3))
         self._rotations: Final = np.zeros((BONE_COUNT, 4))
         self._good: Final = np.zeros(BONE_COUNT, np.bool_)
-        # In bone order for good: assigning to a key that a dictionary has keeps its place.
-        self._wire: Final = dict.fromkeys(range(BONE_COUNT), _IDENTITY_WIRE)
+        # A sender's bones come in one order: what was made of it holds for the next frame.
+        self._order: list[tuple[int, ...]] = []
+        self._bones: IntArray = np.zeros(0, np.int64)
         self.reset()
 
     def reset(self) -> None:
         """Forget everything: another sender has taken over the port."""
-        self._wire.update(dict.fromkeys(range(BONE_COUNT), _IDENTITY_WIRE))
         self._positions[:] = 0.0
         self._rotations[:] = (0.0, 0.0, 0.0, 1.0)
         self._passed_on.clear()
         self._root = _IDENTITY_ROOT
         self._status: Status | None = None
         self._source_time_s: float | None = None
-        self._pending: set[int] = set()
+        self._runs: list[Bones] = []
+        self._pending = 0
         self._pending_datagrams = 0
         self._arrival_ns = 0
-        self._seen_bones: set[int] = set()
-        self._seen = _mask(self._seen_bones)
+        self._seen_bones = 0
+        self._seen = _flags(0)
         self._habits = _Habits()
 
     @property
@@ -136,15 +137,15 @@ class VmcAssembler:
             if isinstance(event, Bones):
                 # Neighbouring bones belong together: a repeat anywhere among them ends the last
                 # frame before the first of them, lest two frames mix.
-                if marked or not self._pending.isdisjoint(event.wire):
+                if marked or self._pending & event.mask:
                     frames.append(self._emit("marker" if marked else "repeat"))
                     counted = marked = False
                 if not counted:
                     counted = True
                     self._pending_datagrams += 1
                     self._arrival_ns = now_ns
-                self._wire.update(event.wire)
-                self._pending.update(event.wire)
+                self._runs.append(event)
+                self._pending |= event.mask
             elif isinstance(event, Root):
                 self._root = event
             elif isinstance(event, PassedOn):
@@ -155,7 +156,7 @@ class VmcAssembler:
                 elif isinstance(event, Status):
                     self._status = event
                 # What else the datagram says behind the first marker belongs to the frame too.
-                marked = bool(self._pending)
+                marked = self._pending != 0
         if marked:
             frames.append(self._emit("marker"))
         elif counted and self._habits.complete_at_end_of_datagram(self._pending):
@@ -165,9 +166,14 @@ class VmcAssembler:
     def _emit(self, trigger: Trigger) -> VmcFrame:
         pending = self._pending
         self._habits.watch(trigger, pending, self._pending_datagrams == 1, self._arrival_ns)
-        wire = np.frombuffer(b"".join(self._wire.values()), ">f4").astype(np.float32)
+        order = [run.bones for run in self._runs]
+        if order != self._order:
+            self._order = order
+            self._bones = np.array([bone for bones in order for bone in bones], np.int64)
+        numbers = b"".join([run.numbers for run in self._runs])
         bad = poses_from_vmc(
-            wire.reshape(BONE_COUNT, 7),
+            np.frombuffer(numbers, ">f4").astype(np.float32).reshape(-1, 7),
+            self._bones,
             MAX_MAGNITUDE,
             FRAME_UNIT_TOLERANCE,
             self._positions,
@@ -176,15 +182,16 @@ class VmcAssembler:
         )
         refused: tuple[ProtocolError, ...] = ()
         if bad:
-            broken = pending.intersection(np.flatnonzero(~self._good).tolist())
+            broken = self._bones[~self._good[: len(self._bones)]].tolist()
             refused = tuple(_impossible(bone) for bone in sorted(broken))
-            pending -= broken
-        if not pending <= self._seen_bones:
+            pending &= ~bone_mask(broken)
+        if pending & ~self._seen_bones:
             self._seen_bones |= pending
-            self._seen = _mask(self._seen_bones)
+            self._seen = _flags(self._seen_bones)
         positions, rotations = self._positions.copy(), self._rotations.copy()
         root, root_xyzw = _hips_in_world(self._root, positions[HIPS], rotations[HIPS])
-        self._pending = set()
+        self._runs = []
+        self._pending = 0
         self._pending_datagrams = 0
         return VmcFrame(
             arrival_ns=self._arrival_ns,
@@ -209,7 +216,7 @@ class _Habits:
     """
 
     def __init__(self) -> None:
-        self._whole_body: set[int] | None = None
+        self._whole_body: int | None = None
         self._start_ns: int | None = None
         self._begin_watch()
 
@@ -217,16 +224,16 @@ class _Habits:
         self._frames = 0
         self._ended_by_marker = 0
         self._in_one_datagram = 0
-        self._body: set[int] = set()
+        self._body = 0
 
-    def watch(self, trigger: Trigger, bones: set[int], one_datagram: bool, now_ns: int) -> None:
+    def watch(self, trigger: Trigger, bones: int, one_datagram: bool, now_ns: int) -> None:
         """Count a frame, and draw the conclusion when the time is over."""
         if self._start_ns is None:
             self._start_ns = now_ns
         self._body |= bones
         self._frames += 1
         self._ended_by_marker += trigger == "marker"
-        self._in_one_datagram += one_datagram and len(bones) == len(self._body)
+        self._in_one_datagram += one_datagram and bones == self._body
         if now_ns - self._start_ns >= LEARNING_NS:
             # A few frames may be torn by loss; half is no habit.
             single = self._in_one_datagram >= 0.9 * self._frames
@@ -235,16 +242,15 @@ class _Habits:
             self._start_ns = now_ns
             self._begin_watch()
 
-    def complete_at_end_of_datagram(self, bones: set[int]) -> bool:
+    def complete_at_end_of_datagram(self, bones: int) -> bool:
         """Whether a datagram that brought `bones` is a whole frame of this sender."""
-        return self._whole_body is not None and bones >= self._whole_body
+        return self._whole_body is not None and bones & self._whole_body == self._whole_body
 
 
-def _mask(bones: set[int]) -> BoolArray:
-    mask = np.zeros(BONE_COUNT, np.bool_)
-    mask[list(bones)] = True
-    mask.setflags(write=False)
-    return mask
+def _flags(bones: int) -> BoolArray:
+    flags = np.array([bool(bones >> bone & 1) for bone in range(BONE_COUNT)])
+    flags.setflags(write=False)
+    return flags
 
 
 def _impossible(bone: int) -> ProtocolError:

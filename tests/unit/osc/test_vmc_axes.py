@@ -17,7 +17,8 @@ def read(rows: list[tuple[float, ...]]) -> tuple[np.ndarray, np.ndarray, list[bo
     """Positions, rotations and verdicts; outputs are 9 where they were left alone."""
     positions, rotations = np.full((len(rows), 3), 9.0), np.full((len(rows), 4), 9.0)
     good = np.zeros(len(rows), np.bool_)
-    bad = poses_from_vmc(np.array(rows, np.float32), 1e6, 0.1, positions, rotations, good)
+    numbers, bones = np.array(rows, np.float32), np.arange(len(rows))
+    bad = poses_from_vmc(numbers, bones, 1e6, 0.1, positions, rotations, good)
     assert bad == len(rows) - good.sum()
     return positions, rotations, good.tolist()
 
@@ -73,11 +74,12 @@ def test_an_impossible_pose_is_left_out(pose: tuple[float, ...]) -> None:
 def test_the_compiled_code_is_the_code_that_is_written(seed: int) -> None:
     rows = np.random.default_rng(seed).normal(size=(20, 7)).astype(np.float32)
     rows[:10, 3:] /= np.linalg.norm(rows[:10, 3:], axis=1, keepdims=True)
+    bones = np.random.default_rng(seed).permutation(20)
     outputs = []
     written = cast(Any, poses_from_vmc).py_func  # numba has no types
     for function in (poses_from_vmc, written):
         positions, rotations, good = np.zeros((20, 3)), np.zeros((20, 4)), np.zeros(20, np.bool_)
-        bad = function(rows, 1e6, 0.1, positions, rotations, good)
+        bad = function(rows, bones, 1e6, 0.1, positions, rotations, good)
         outputs.append((bad, positions, rotations, good))
     for ours, expected in zip(*outputs, strict=True):
         np.testing.assert_allclose(ours, expected, atol=1e-15)

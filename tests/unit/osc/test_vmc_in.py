@@ -50,7 +50,7 @@ def message(address: str, *arguments: object) -> bytes:
 
 def test_a_bone_keeps_its_seven_numbers_for_the_assembly() -> None:
     (bones,) = events(vmc.bone("LeftHand", (-0.2, 0.3, 0.4), UNIT))
-    assert bones == Bones({BONE_INDEX["LeftHand"]: struct.pack(">7f", -0.2, 0.3, 0.4, *UNIT)})
+    assert bones == Bones.of({BONE_INDEX["LeftHand"]: struct.pack(">7f", -0.2, 0.3, 0.4, *UNIT)})
 
 
 def test_neighbouring_bones_are_one_event_until_one_repeats() -> None:
