@@ -45,6 +45,14 @@ def judge_unless_noisy(
     return Check(name, value, unit, sense, limit, None if noisy and not passed else passed)
 
 
+def judge_if_quiet(
+    name: str, value: float, unit: str, sense: Sense, limit: float, *, noisy: bool
+) -> Check:
+    """A check of a figure that noise can better as well as worsen: it counts on a quiet machine."""
+    passed = None if noisy else _holds(value, sense, limit)
+    return Check(name, value, unit, sense, limit, passed)
+
+
 def exit_code(checks: Iterable[Check]) -> int:
     """0 if no check failed, 1 otherwise; what could not be said is no failure."""
     return int(any(check.passed is False for check in checks))

@@ -67,7 +67,17 @@ def plots(bench: str, results: Mapping[str, Any]) -> list[tuple[str, Figure]]:
     if bench == "soak":
         return [("resident memory", memory_curves(results))]
     if bench == "capacity":
-        return [("capacity", capacity_curves(results["trials"]))]
+        found = results["transports"]
+        names = {"zmq": "ZeroMQ", "vmc": "VMC"}
+        return [
+            *(
+                (f"capacity over {names[transport]}", capacity_curves(each["trials"]))
+                for transport, each in found.items()
+            ),
+            ("CPU time per frame by characters", cpu_curves(found)),
+            ("cost of a solve by joints", growth_curve(results["growth"], "joints")),
+            ("cost of a solve by rows of goals", growth_curve(results["growth"], "rows")),
+        ]
     return []
 
 
@@ -112,13 +122,41 @@ def memory_curves(results: Mapping[str, Any]) -> Figure:
 
 def capacity_curves(trials: Sequence[Mapping[str, Any]]) -> Figure:
     """Missed deadlines over the number of characters, server and echo."""
-    figure, axis = _axes("characters at once", "frames late or lost, %")
+    figure, axis = _axes("characters at once", "deadlines missed, %")
     for colour, what in zip(_COLOURS, ("server", "echo"), strict=False):
-        points = sorted((t["characters"], 100.0 * t["late"]) for t in trials if t["what"] == what)
+        points = sorted(
+            (t["characters"], 100.0 * t["missed"] / t["frames"])
+            for t in trials
+            if t["what"] == what
+        )
         if points:
-            at, late = zip(*points, strict=True)
-            axis.plot(at, late, "o-", color=colour, label=what)
+            at, missed = zip(*points, strict=True)
+            axis.plot(at, missed, "o-", color=colour, label=what)
+    axis.set_ylim(bottom=0.0)
     axis.legend(frameon=False)
+    return figure
+
+
+def cpu_curves(found: Mapping[str, Mapping[str, Any]]) -> Figure:
+    """Processor time per frame over the number of characters, by transport and process."""
+    figure, axis = _axes("characters at once", "CPU time per frame, us")
+    kinds = [(transport, what) for transport in found for what in ("server", "echo")]
+    for colour, (transport, what) in zip(_COLOURS, kinds, strict=False):
+        trials = [t for t in found[transport]["trials"] if t["what"] == what]
+        at, cost = zip(*sorted((t["characters"], t["cpu_us"]) for t in trials), strict=True)
+        axis.plot(at, cost, "o-", color=colour, label=f"{what}, {transport}")
+    axis.set_ylim(bottom=0.0)
+    axis.legend(frameon=False)
+    return figure
+
+
+def growth_curve(growth: Mapping[str, Any], what: str) -> Figure:
+    """The time of a solve over joints or rows."""
+    costs = growth[f"over_{what}"]
+    figure, axis = _axes(what, "one solve, us")
+    axis.plot([c[what] for c in costs], [c["us"] for c in costs], "o-", color=_COLOURS[0])
+    axis.set_xlim(left=0.0)
+    axis.set_ylim(bottom=0.0)
     return figure
 
 

@@ -70,14 +70,20 @@ class Noise:
 
 
 class NoiseWatch:
-    """What disturbs this process, from here on."""
+    """What disturbs this process and those it started, from here on."""
 
     def __init__(self) -> None:
         self._before = CpuUse.now()
         self._began_ns, self._cpu_ns = time.perf_counter_ns(), time.process_time_ns()
+        self._children_s = 0.0
 
-    def noise(self) -> Noise:
-        """What disturbed it so far; there are no wake-ups to be late for."""
-        own_ns = time.process_time_ns() - self._cpu_ns
-        whole_ns = max(1, time.perf_counter_ns() - self._began_ns) * (os.cpu_count() or 1)
-        return Noise.measure(np.zeros(0, np.int64), load_since(self._before), own_ns / whole_ns)
+    def count(self, child_cpu_s: float) -> None:
+        """Processor time that a process of the run has used: it is no disturbance."""
+        self._children_s += child_cpu_s
+
+    def noise(self, late_ns: Nanoseconds | None = None) -> Noise:
+        """What disturbed it so far; `late_ns` are wake-ups of a thread that did nothing else."""
+        own_s = (time.process_time_ns() - self._cpu_ns) * 1e-9 + self._children_s
+        whole_s = max(1, time.perf_counter_ns() - self._began_ns) * 1e-9 * (os.cpu_count() or 1)
+        late = np.zeros(0, np.int64) if late_ns is None else late_ns
+        return Noise.measure(late, load_since(self._before), own_s / whole_s)

@@ -2,16 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
+
 from understudy_bench.commands.capacity import CapacityOptions, run_capacity
+from understudy_bench.contenders import MOST_PERFORMERS, Search, casting
+from understudy_bench.crowd import Trial
+from understudy_bench.sidebyside import Transport
 
 
-def test_server_and_echo_are_searched_in_one_run() -> None:
-    results = run_capacity(CapacityOptions(most=3, seconds=0.5)).results
-    trials = results["trials"]
+@pytest.mark.parametrize(("transport", "most"), [("zmq", 3), ("vmc", 1)])
+def test_server_and_echo_are_searched_in_one_run(transport: Transport, most: int) -> None:
+    options = CapacityOptions(most=most, seconds=0.3, tries=2, transports=(transport,))
+    results = run_capacity(options).results
+    (found,) = results["transports"].values()
+    trials = found["trials"]
     assert {trial["what"] for trial in trials} == {"server", "echo"}
     for trial in trials:
-        assert 1 <= trial["characters"] <= 3
-        assert 0.0 <= trial["late"] <= 1.0
+        assert 1 <= trial["characters"] <= most
+        assert 0 <= trial["missed"] <= trial["frames"] == 36 * trial["characters"]
         assert trial["p50_us"] > 0.0
-    assert 0 <= results["characters"]["server"] <= 3
-    assert results["cpu_us_per_frame"]["server"] > results["cpu_us_per_frame"]["echo"] > 0.0
+    assert 0 <= found["characters"]["server"] <= most
+    assert found["cpu_us_per_frame"]["server"] > 0.0
+    assert results["growth"]["joint_price_ratio"] > 0.0
+
+
+class Pretender:
+    """Holds so many characters; of every three tries the first two are spoilt by a hiccup."""
+
+    def __init__(self, holds: int) -> None:
+        self.cpu_s = 0.0
+        self.asked: list[int] = []
+        self._holds = holds
+        self._luck: Iterator[bool] = iter(())
+
+    def attempt(self, characters: int) -> Trial:
+        if characters not in self.asked:
+            self._luck = iter((False, False, True))
+        self.asked.append(characters)
+        good = next(self._luck, True) and characters <= self._holds
+        return Trial("server", characters, 1000, 0 if good else 3, 1.0, 2.0, 40.0, 1.0, 2.0)
+
+    def close(self) -> None: ...
+
+
+@pytest.mark.parametrize("holds", [1, 5, 8, 9, 31, 100])
+def test_the_search_finds_what_is_held_in_the_best_of_several_tries(holds: int) -> None:
+    pretender = Pretender(holds)
+    search = Search(pretender, most=128, tries=3)
+    while not search.done:
+        search.step()
+    assert holds - max(1, holds // 16) < search.held <= holds
+    assert all(pretender.asked.count(number) <= 3 for number in pretender.asked)
+
+
+def test_nothing_is_held_if_every_try_misses_a_deadline() -> None:
+    search = Search(Pretender(128), most=128, tries=2)
+    while not search.done:
+        search.step()
+    assert search.held == 0
+
+
+def test_every_performer_drives_one_character_while_there_are_enough_of_them() -> None:
+    assert [len(names) for names in casting(5)] == [1] * 5
+    more = casting(MOST_PERFORMERS + 3)
+    assert len(more) == MOST_PERFORMERS
+    assert sorted(name for names in more for name in names) == sorted(
+        f"character-{i}" for i in range(MOST_PERFORMERS + 3)
+    )

@@ -3,46 +3,62 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Final
 
-import psutil
+import numpy as np
 
 from understudy.characters import load_clip
 from understudy.commands.arguments import count, number
-from understudy_bench.checks import Check, judge, judge_unless_noisy
-from understudy_bench.crowd import RATE_HZ, Crowd, Trial
-from understudy_bench.machine import CpuUse, describe_machine, load_since
-from understudy_bench.motion import EndlessMotion
-from understudy_bench.processes import SERVE, Process, ServerProcess, echo_process
-from understudy_bench.report import Report, Table, metered
-from understudy_client import Control
+from understudy.solvers import SOLVERS
+from understudy_bench.checks import Check, judge_if_quiet, judge_unless_noisy
+from understudy_bench.contenders import (
+    MOST_PERFORMERS,
+    Contender,
+    Search,
+    Terms,
+    ZmqEcho,
+    ZmqServer,
+    vmc_echo,
+    vmc_server,
+)
+from understudy_bench.crowd import RATE_HZ, Trial
+from understudy_bench.growth import Growth, measure_growth
+from understudy_bench.machine import describe_machine
+from understudy_bench.noise import Noise, NoiseWatch
+from understudy_bench.pinning import can_pin, out_of_the_way
+from understudy_bench.processes import SERVE
+from understudy_bench.report import Json, Meter, Report, Table, metered
+from understudy_bench.sidebyside import TRANSPORTS, Transport
 
-EXAMPLE = "example: understudy bench capacity --most 64"
+EXAMPLE = "example: understudy bench capacity --transport zmq --most 64"
 
 LEAST_SHARE: Final = 0.5
 MAX_CPU_RATIO: Final = 2.0
-RIG: Final = "short-legs"
-# As many performers as a server lets in; beyond that each drives more than one character.
-_MOST_PERFORMERS: Final = 64
-_TRIES: Final = 3
-# Beyond its capacity a process is late with most frames. A few in a hundred, in the best of
-# several tries, are the machine's own hiccups, and would end the search anywhere.
-_LATE_ALLOWED: Final = 0.01
-_PATIENCE_S: Final = 30.0
-# A show needs a session; nobody performs in this one.
-_IDLE: Final = {"performer": "nobody", "character": "idle", "rig": RIG, "solver": "copy"}
+# Among a hundred joints one more may cost no more than among a few: what half as much again would
+# be is beyond noise, and a square would be four times.
+MAX_JOINT_PRICE: Final = 1.5
+MAX_ROWS_EXPONENT: Final = 3.0
+# With so few performers the sender mostly sleeps: how late it wakes up tells of the machine.
+_FEW: Final = 16
+
+_CONTENDERS: Final[Mapping[Transport, Mapping[str, Callable[[Terms], Contender]]]] = {
+    "zmq": {"server": ZmqServer, "echo": ZmqEcho},
+    "vmc": {"server": vmc_server, "echo": vmc_echo},
+}
 
 
 @dataclass(frozen=True, slots=True)
 class CapacityOptions:
-    """How far to search, and how long each try lasts."""
+    """How far to search, how long each try lasts, and how many tries a number gets."""
 
-    most: int = 128
-    seconds: float = 2.0
+    most: int = 512
+    seconds: float = 1.0
+    tries: int = 8
     solver: str = "clik"
+    transports: Sequence[Transport] = tuple(TRANSPORTS)
     server_command: Sequence[str] = SERVE
 
     @property
@@ -51,204 +67,246 @@ class CapacityOptions:
         return max(10, round(self.seconds * RATE_HZ))
 
 
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """What one transport's search found: characters held, and CPU time per frame (us)."""
+
+    transport: Transport
+    held: Mapping[str, int]
+    cpu_us: Mapping[str, float]
+    trials: Sequence[Trial]
+
+    @property
+    def share(self) -> float:
+        """Characters held by the server / by the echo."""
+        return self.held["server"] / max(1, self.held["echo"])
+
+    @property
+    def cpu_ratio(self) -> float:
+        """CPU time per frame of the server / of the echo."""
+        return self.cpu_us["server"] / max(self.cpu_us["echo"], 1e-9)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the bench's arguments."""
+    default = CapacityOptions()
     parser.add_argument(
-        "--most", type=count, default=128, metavar="N", help="stop the search there (default 128)"
+        "--most",
+        type=count,
+        default=default.most,
+        metavar="N",
+        help=f"stop the search there (default {default.most})",
     )
     parser.add_argument(
         "--seconds",
         type=number(0.1, 600.0, "s"),
-        default=2.0,
+        default=default.seconds,
         metavar="N",
-        help="for each try (default 2)",
+        help=f"for each try (default {default.seconds:g})",
     )
-    parser.add_argument("--solver", default="clik", help="default clik")
+    parser.add_argument(
+        "--tries",
+        type=count,
+        default=default.tries,
+        metavar="N",
+        help="tries that a number of characters gets; it is held if no deadline is missed in one"
+        f" of them (default {default.tries})",
+    )
+    parser.add_argument(
+        "--transport",
+        nargs="+",
+        choices=tuple(TRANSPORTS),
+        default=list(TRANSPORTS),
+        help="default: both",
+    )
+    parser.add_argument("--solver", choices=SOLVERS, default=default.solver, help="default clik")
 
 
 def run(arguments: argparse.Namespace) -> Report:
     """Measure and judge."""
     return run_capacity(
-        CapacityOptions(most=arguments.most, seconds=arguments.seconds, solver=arguments.solver)
+        CapacityOptions(
+            most=arguments.most,
+            seconds=arguments.seconds,
+            tries=arguments.tries,
+            solver=arguments.solver,
+            transports=arguments.transport,
+        )
     )
 
 
 def run_capacity(options: CapacityOptions) -> Report:
-    """Bisect for the server and for the echo, taking turns."""
-    before = CpuUse.now()
+    """Bisect for the server and for the echo, taking turns; then see how the cost grows."""
+    watch = NoiseWatch()
+    steps = 2 * len(options.transports) * (options.most.bit_length() + 3)
+    with metered("capacity", steps) as meter, out_of_the_way():
+        found = [_search(options, transport, watch, meter) for transport in options.transports]
+    growth = measure_growth(options.solver)
+    idle_us = [t.sender_late_p99_us for each in found for t in each.trials if t.characters <= _FEW]
+    noise = watch.noise((1e3 * np.array(idle_us)).astype(np.int64))
+    results: dict[str, Json] = {
+        "solver": options.solver,
+        "rate_hz": RATE_HZ,
+        "transports": {
+            each.transport: {
+                "characters": dict(each.held),
+                "share_of_echo": each.share,
+                "cpu_us_per_frame": dict(each.cpu_us),
+                "trials": [asdict(trial) for trial in each.trials],
+            }
+            for each in found
+        },
+        "growth": {
+            **asdict(growth),
+            "joint_price_ratio": growth.joint_price_ratio,
+            "rows_exponent": growth.rows_exponent,
+        },
+    }
+    checks = [check for each in found for check in _checks(options, each, noise)]
+    return Report(
+        "capacity",
+        {**describe_machine(), **noise.meta()},
+        results,
+        checks + _growth_checks(options, growth, noise),
+        [*(_table(options, each) for each in found), *_growth_tables(options, growth)],
+        _notes(options, found, noise),
+    )
+
+
+def _search(
+    options: CapacityOptions, transport: Transport, watch: NoiseWatch, meter: Meter
+) -> Capacity:
+    clip = load_clip("walk", RATE_HZ)
+    terms = Terms(clip, options.frames, options.solver, options.server_command)
     trials: list[Trial] = []
-    with (
-        metered("capacity", 2 * (options.most.bit_length() + 1)) as meter,
-        ServerProcess([_IDLE], options.server_command) as server,
-        echo_process() as echo,
-    ):
-        for process in (server, echo):
-            _pin(process)
+    makers = _CONTENDERS[transport]
+    with closing(makers["server"](terms)) as server, closing(makers["echo"](terms)) as echo:
+        contenders: dict[str, Contender] = {"server": server, "echo": echo}
         searches = {
-            "server": _Search(options.most, _ServerTrials(options, server)),
-            "echo": _Search(options.most, lambda n: _echo_trial(options, echo, n)),
+            what: Search(contender, options.most, options.tries)
+            for what, contender in contenders.items()
         }
         while any(not search.done for search in searches.values()):
             for search in searches.values():
                 if not search.done:
                     trials.append(search.step())
                     meter.advance()
+    for contender in contenders.values():
+        watch.count(contender.cpu_s)
     held = {what: search.held for what, search in searches.items()}
-    cpu = _cpu_per_frame(trials)
-    meta = {**describe_machine(), "steal": load_since(before).steal}
-    results = {
-        "solver": options.solver,
-        "rate_hz": RATE_HZ,
-        "characters": held,
-        "share_of_echo": held["server"] / max(1, held["echo"]),
-        "cpu_us_per_frame": cpu,
-        "trials": [asdict(trial) for trial in trials],
-    }
-    table = Table(
-        f"characters at {RATE_HZ:g} Hz on one core, {options.solver}",
-        ("characters", "late %", "p50 us", "p99 us", "CPU us/frame", "sender late us"),
-        [
-            [
-                f"{trial.characters} ({trial.what})",
-                f"{100 * trial.late:.2f}",
-                f"{trial.p50_us:,.0f}",
-                f"{trial.p99_us:,.0f}",
-                f"{trial.cpu_us:.0f}",
-                f"{trial.sender_late_us:,.0f}",
-            ]
-            for trial in sorted(trials, key=lambda t: (t.what, t.characters))
-        ],
-    )
-    notes = (
-        f"held, with at most {100 * _LATE_ALLOWED:g} % late in the best of {_TRIES} tries: server"
-        f" {held['server']}, echo {held['echo']}",
-        _pinning_note(),
-    )
-    return Report("capacity", meta, results, _checks(options, held, cpu), (table,), notes)
-
-
-class _Search:
-    """Bisection: the largest number that is held, between 0 and `most`."""
-
-    def __init__(self, most: int, attempt: Callable[[int], Trial]) -> None:
-        self.held = 0
-        self._above = most + 1
-        self._attempt = attempt
-        self._next = min(8, most)
-
-    @property
-    def done(self) -> bool:
-        """Whether nothing is left between what is held and what is not."""
-        return self._above - self.held <= max(1, self.held // 16)
-
-    def step(self) -> Trial:
-        """Try the next number, several times if it is not held at once."""
-        number = self._next
-        best = self._attempt(number)
-        for _ in range(_TRIES - 1):
-            if best.late <= _LATE_ALLOWED:
-                break
-            best = min(best, self._attempt(number), key=lambda trial: trial.late)
-        held = best.late <= _LATE_ALLOWED
-        if held:
-            self.held = number
-        else:
-            self._above = number
-        doubled = 2 * number if held else self._above
-        self._next = doubled if doubled < self._above else (self.held + self._above) // 2
-        return best
-
-
-class _ServerTrials:
-    """Opens sessions on a running server, lets their performers play, and closes them again."""
-
-    def __init__(self, options: CapacityOptions, server: ServerProcess) -> None:
-        self._options = options
-        self._server = server
-        self._next_seq = 0
-
-    def __call__(self, characters: int) -> Trial:
-        performers = min(characters, _MOST_PERFORMERS)
-        driven: list[list[str]] = [[] for _ in range(performers)]
-        for i in range(characters):
-            driven[i % performers].append(f"character-{i}")
-        with Control(self._server.endpoints["control"], timeout=_PATIENCE_S) as control:
-            for i, names in enumerate(driven):
-                for name in names:
-                    control.request(
-                        "open",
-                        performer=f"performer-{i}",
-                        character=name,
-                        rig=RIG,
-                        solver=self._options.solver,
-                    )
-            answers = [[f"{name}/pose".encode() for name in names] for names in driven]
-            crowd = Crowd(
-                "server",
-                self._server,
-                _motions(performers),
-                answers,
-                "source_seq",
-                self._next_seq,
-            )
-            try:
-                return crowd.run(self._options.frames)
-            finally:
-                self._next_seq = crowd.next_seq
-                for names in driven:
-                    for name in names:
-                        control.request("close", character=name)
-
-
-def _echo_trial(options: CapacityOptions, echo: Process, characters: int) -> Trial:
-    motions = _motions(characters)
-    answers = [[motion.frame_topic] for motion in motions]
-    return Crowd("echo", echo, motions, answers, "seq").run(options.frames)
-
-
-def _motions(performers: int) -> list[EndlessMotion]:
-    clip = load_clip("walk", RATE_HZ)
-    return [EndlessMotion(f"performer-{i}", clip) for i in range(performers)]
-
-
-def _pin(process: Process) -> None:
-    """Keep it on the last core, where the system can; the bench itself keeps to the others."""
-    cores = psutil.cpu_count() or 1
-    if sys.platform != "darwin" and cores > 1:
-        psutil.Process(process.pid).cpu_affinity([cores - 1])
-
-
-def _pinning_note() -> str:
-    if sys.platform == "darwin" or (psutil.cpu_count() or 1) < 2:
-        return "this system keeps no process on one core: server and echo used what they got"
-    return "server and echo were kept on one core each time, one at a time"
+    return Capacity(transport, held, _cpu_per_frame(trials), trials)
 
 
 def _cpu_per_frame(trials: Sequence[Trial]) -> dict[str, float]:
-    """The least processor time per frame of each, over the numbers that both were tried with."""
+    """The least processor time per frame of each, over the numbers that both were tried with.
+
+    Only numbers at which every performer drives one character: a server decodes a frame once,
+    however many it drives.
+    """
     tried = [{t.characters for t in trials if t.what == what} for what in ("server", "echo")]
-    both = set.intersection(*tried)
+    both = {n for n in set.intersection(*tried) if n <= MOST_PERFORMERS}
     return {
         what: min(t.cpu_us for t in trials if t.what == what and t.characters in both)
         for what in ("server", "echo")
     }
 
 
-def _checks(options: CapacityOptions, held: dict[str, int], cpu: dict[str, float]) -> list[Check]:
+def _notes(options: CapacityOptions, found: Sequence[Capacity], noise: Noise) -> list[str]:
+    notes = [
+        f"held over {TRANSPORTS[each.transport]}: server {each.held['server']}, echo"
+        f" {each.held['echo']}"
+        + (f" (the search ends at {options.most})" if each.held["echo"] == options.most else "")
+        for each in found
+    ]
+    notes += [
+        "held: in the best of"
+        f" {options.tries} tries of {options.seconds:g} s no frame, counted from when it was due,"
+        " was answered later than the next one was due, and none was lost; the same rule for"
+        " server and echo, in turn in one run",
+        f"beyond {MOST_PERFORMERS} characters a performer drives more than one; CPU time per frame"
+        f" is compared up to {MOST_PERFORMERS}, at numbers that both were tried with",
+        "growth: one solve, hot, p50 of the best round, all sizes in turn; joints: every bone cut"
+        " into pieces, goals for hands and feet; rows: three for each goal, on 100 joints",
+        "server and echo each had the last core to itself, the bench the others"
+        if can_pin()
+        else "this system keeps no process on one core: server and echo used what they got",
+        noise.sentence(),
+    ]
+    return notes
+
+
+def _checks(options: CapacityOptions, found: Capacity, noise: Noise) -> list[Check]:
+    what = f"{options.solver} over {TRANSPORTS[found.transport]}"
+    # Promised over ZeroMQ; over VMC an echo knows nothing of bones, so figures are reported.
+    if found.transport != "zmq":
+        return []
     return [
-        judge_unless_noisy(
-            f"characters held / those of a bare echo, {options.solver}",
-            held["server"] / max(1, held["echo"]),
+        judge_if_quiet(
+            f"characters held / those of a bare echo, {what}",
+            found.share,
             "",
             ">=",
             LEAST_SHARE,
-            noisy=held["echo"] == 0,
+            noisy=noise.noisy or not 0 < found.held["echo"] < options.most,
         ),
-        judge(
-            f"CPU time per frame / that of a bare echo, {options.solver}",
-            cpu["server"] / max(cpu["echo"], 1e-9),
+        judge_unless_noisy(
+            f"CPU time per frame / that of a bare echo, {what}",
+            found.cpu_ratio,
             "",
             "<=",
             MAX_CPU_RATIO,
+            noisy=noise.noisy,
         ),
+    ]
+
+
+def _growth_checks(options: CapacityOptions, growth: Growth, noise: Noise) -> list[Check]:
+    few, *_, many = growth.over_joints
+    least, *_, most = growth.over_rows
+    return [
+        judge_unless_noisy(
+            f"cost of one more joint among {many.joints} / among {few.joints}, {options.solver}",
+            growth.joint_price_ratio,
+            "",
+            "<=",
+            MAX_JOINT_PRICE,
+            noisy=noise.noisy,
+        ),
+        judge_unless_noisy(
+            f"exponent of the cost of {least.rows} to {most.rows} rows, {options.solver}",
+            growth.rows_exponent,
+            "",
+            "<=",
+            MAX_ROWS_EXPONENT,
+            noisy=noise.noisy,
+        ),
+    ]
+
+
+def _table(options: CapacityOptions, found: Capacity) -> Table:
+    rows = [
+        [
+            f"{trial.characters} ({trial.what})",
+            f"{trial.missed:,} of {trial.frames:,}",
+            f"{trial.p50_us:,.0f}",
+            f"{trial.p99_us:,.0f}",
+            f"{trial.cpu_us:.0f}",
+            f"{trial.sender_late_p99_us:,.0f}",
+        ]
+        for trial in sorted(found.trials, key=lambda t: (t.what, t.characters))
+    ]
+    return Table(
+        f"characters at {RATE_HZ:g} Hz on one core over {TRANSPORTS[found.transport]},"
+        f" {options.solver}",
+        ("characters", "missed", "p50 us", "p99 us", "CPU us/frame", "sender late us"),
+        rows,
+    )
+
+
+def _growth_tables(options: CapacityOptions, growth: Growth) -> list[Table]:
+    joints = [[str(each.joints), f"{each.us:.1f}"] for each in growth.over_joints]
+    rows = [[str(each.rows), f"{each.us:.1f}"] for each in growth.over_rows]
+    return [
+        Table(f"a solve by joints, {options.solver}", ("joints", "us"), joints),
+        Table(f"a solve by rows of goals, {options.solver}", ("rows", "us"), rows),
     ]

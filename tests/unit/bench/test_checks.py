@@ -4,7 +4,13 @@ import math
 
 import pytest
 
-from understudy_bench.checks import Sense, exit_code, judge, judge_unless_noisy
+from understudy_bench.checks import (
+    Sense,
+    exit_code,
+    judge,
+    judge_if_quiet,
+    judge_unless_noisy,
+)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +36,13 @@ def test_noise_excuses_a_failure_and_spoils_no_pass() -> None:
     assert judge_unless_noisy("x", 3.0, "us", "<=", 2.0, noisy=True).passed is None
     assert judge_unless_noisy("x", 1.0, "us", "<=", 2.0, noisy=True).passed is True
     assert judge_unless_noisy("x", 3.0, "us", "<=", 2.0, noisy=False).passed is False
+
+
+def test_what_noise_can_better_is_not_said_of_a_noisy_machine() -> None:
+    assert judge_if_quiet("x", 3.0, "", ">=", 0.5, noisy=True).passed is None
+    assert judge_if_quiet("x", 0.1, "", ">=", 0.5, noisy=True).passed is None
+    assert judge_if_quiet("x", 3.0, "", ">=", 0.5, noisy=False).passed is True
+    assert judge_if_quiet("x", 0.1, "", ">=", 0.5, noisy=False).passed is False
 
 
 def test_only_a_failure_sets_the_exit_code() -> None:

@@ -50,6 +50,17 @@ def test_a_frame_that_lacks_a_datagram_is_no_answer(motion: EndlessVmcMotion) ->
     assert whole[-1].seq == 2
 
 
+def test_a_first_pose_with_a_long_tail_does_not_make_the_others_look_torn(
+    motion: EndlessVmcMotion,
+) -> None:
+    # Numbers pile up while a server builds its pipeline, and all leave with its first pose.
+    answers, tail = VmcAnswers(), motion.parts(0, 0)[-1]
+    (bones, *_), extra = motion.parts(1, 0), tail.replace(b"/VMC/Ext/T", b"/VMC/Ext/X")
+    found = [answers.feed(part) for part in (bones, extra.replace(b"Bone", b"Tone"), tail)]
+    assert found[-1] is not None
+    assert [answers.feed(part) for part in motion.parts(2, 0)][-1] is not None
+
+
 def test_a_pose_with_two_numbers_answers_the_later_frame(motion: EndlessVmcMotion) -> None:
     answers = VmcAnswers()
     first, second = motion.parts(1, 0), motion.parts(2, 0)
