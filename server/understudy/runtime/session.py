@@ -29,7 +29,7 @@ from understudy_protocol import status
 from understudy_protocol.inspection import GoalsMessage, encode_goals
 from understudy_protocol.messages import GoalMessage, Scalar
 from understudy_protocol.osc.vmc_events import SetPeriod
-from understudy_protocol.wire import pack
+from understudy_protocol.pose_writer import PoseWriter
 
 
 class Session:
@@ -61,6 +61,7 @@ class Session:
         self._sinks = tuple(sinks)
         self._lock = threading.Lock()
         self._pipeline: Pipeline | None = None
+        self._writer: PoseWriter | None = None  # there as soon as there is a pipeline
         self._seq = 0
         self._stale = False
         self._closed = False
@@ -92,6 +93,7 @@ class Session:
             names = tuple(effector.name for effector in pipeline.aligner.effectors)
             if self.character.describe(tuple(pipeline.aligner.contact_names), names):
                 self.character.announce(self._output)
+            self._writer = PoseWriter(self.character.skeleton_id, *pipeline.pose.views)
         if old is not None and old.source_id != pipeline.source_id:
             self.publish_event("skeleton-changed", "the performer's skeleton changed")
 
@@ -145,8 +147,13 @@ class Session:
         `arrival`, `decoded` and `ingested` are moments on the performance counter (ns).
         """
         with self._lock:
-            pipeline = self._pipeline
-            if pipeline is None or pipeline.source_id != source_id or self._closed:
+            pipeline, writer = self._pipeline, self._writer
+            if (
+                pipeline is None
+                or writer is None
+                or pipeline.source_id != source_id
+                or self._closed
+            ):
                 self.counts["dropped"] += 1
                 return False
             started = now_ns()
@@ -195,7 +202,7 @@ class Session:
             self._delay_ns = delay_ns
             self._solved = True
             checked = now_ns()
-            body = self._encode(pipeline.pose, flags, checked)
+            body = self._encode(writer, pipeline.pose, flags, checked)
             encoded = now_ns()
             self._output.send(self.character.pose_topic, body)
             for sink in self._sinks:
@@ -232,14 +239,13 @@ class Session:
         with self._lock:
             if heard_ns is None or at_ns - heard_ns < self._stale_after_ns:
                 return False
-            if self._closed or self._pipeline is None or not self._solved:
+            if self._closed or self._pipeline is None or self._writer is None or not self._solved:
                 return True
             began = not self._stale
             self._stale = True
-            self._output.send(
-                self.character.pose_topic, self._encode(self._pipeline.pose, status.STALE, at_ns)
-            )
             pose = self._pipeline.pose
+            body = self._encode(self._writer, pose, status.STALE, at_ns)
+            self._output.send(self.character.pose_topic, body)
             for sink in self._sinks:
                 sink.send(pose.root, pose.rotations_xyzw, status.STALE, at_ns)
         if began:
@@ -312,28 +318,17 @@ class Session:
         told = {"performer": self.config.performer, **(data or {})}
         self.character.publish_event(self._output, kind, text, told)
 
-    def _encode(self, pose: CharacterPose, flags: int, at_ns: int) -> bytes:
-        """The body of a pose message.
-
-        The codec would check every field; these are known to be right, and its checks would be a
-        sixth of the frame's time.
-        """
-        root, rotations, contacts, angles = pose.views
-        fields = {
-            "seq": self._seq,
-            "skeleton": self.character.skeleton_id,
-            "source_seq": self._source_seq,
-            "root": root,
-            "rot": rotations,
-            "contacts": contacts,
-            "residual": pose.residual_m,
-            "status": flags,
-            "t_capture": self._capture_ns,
-            "t_arrival": self._arrival_ns,
-            "t_publish": wall_ns(at_ns),
-            "delay": self._delay_ns,
-        }
-        if len(angles):
-            fields["angles"] = angles
+    def _encode(self, writer: PoseWriter, pose: CharacterPose, flags: int, at_ns: int) -> bytes:
+        """The body of the next pose message."""
+        seq = self._seq
         self._seq += 1
-        return pack("pose", fields)
+        return writer.write(
+            seq,
+            self._source_seq,
+            self._delay_ns,
+            flags,
+            pose.residual_m,
+            self._capture_ns,
+            self._arrival_ns,
+            wall_ns(at_ns),
+        )
