@@ -94,7 +94,9 @@ def decode_skeleton(body: Buffer) -> SkeletonMessage:
     _check_joint_count(n)
     limits = None
     if fields.get("limits") is not None:
-        limits = np.frombuffer(fields.binary("limits", 8, n, n), F32).reshape(n, 2)
+        # Infinite limits are allowed, so the numbers are judged later; a signalling NaN may pass.
+        with np.errstate(invalid="ignore"):
+            limits = np.frombuffer(fields.binary("limits", 8, n, n), F32).astype(np.float64)
     skeleton = SkeletonMessage(
         id=fields.integer("id", 0, MAX_U32),
         joints=joints,
@@ -103,7 +105,7 @@ def decode_skeleton(body: Buffer) -> SkeletonMessage:
         rest_xyzw=_rows(fields, "rest", 4, n),
         kinds=np.frombuffer(fields.binary("kinds", 1, n, n), "u1").astype(np.int64),
         axes=_optional_rows(fields, "axes", 3, n),
-        limits_rad=None if limits is None else limits.astype(np.float64),
+        limits_rad=None if limits is None else limits.reshape(n, 2),
         tips=_optional_rows(fields, "tips", 3, n),
         markers=tuple(_marker(item) for item in fields.items("markers", MAX_MARKERS)),
         contacts=tuple(fields.items("contacts", MAX_CONTACTS)),

@@ -105,6 +105,16 @@ def test_an_error_names_the_field_the_value_and_what_is_allowed() -> None:
     )
 
 
+@pytest.mark.parametrize("key", ["offsets", "rest", "axes", "limits", "tips"])
+def test_a_signalling_nan_in_a_skeleton_is_refused_without_a_warning(key: str) -> None:
+    full = next(v for v in SEEDS if v.kind == "skeleton" and key in unpack("skeleton", v.data))
+    content = unpack("skeleton", full.data)
+    numbers = bytearray(content[key])
+    numbers[:4] = b"\x01\x00\x80\x7f"
+    with pytest.raises(ProtocolError):
+        read("skeleton", pack("skeleton", {**content, key: bytes(numbers)}))
+
+
 def test_a_long_value_is_cut_in_the_text_of_an_error() -> None:
     body = pack("frame", {**unpack("frame", encode_frame(FRAME)), "seq": "x\n" * 9999})
     with pytest.raises(ProtocolError) as caught:
