@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
@@ -23,8 +24,8 @@ _FLAGS: Final = (
 
 
 @contextmanager
-def browsing() -> Iterator[BrowserContext]:
-    """A browser window's worth of state; skips the test where there is no chromium."""
+def browsing(width: int = 800, height: int = 500) -> Iterator[BrowserContext]:
+    """A browser window of this size, px; skips the test where there is no chromium."""
     sync_api = pytest.importorskip(
         "playwright.sync_api", reason="playwright is not installed", exc_type=ImportError
     )
@@ -33,7 +34,7 @@ def browsing() -> Iterator[BrowserContext]:
         pytest.skip("no chromium is installed (Debian: apt-get install chromium)")
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=list(_FLAGS))
-        context = browser.new_context(viewport={"width": 1440, "height": 790})
+        context = browser.new_context(viewport={"width": width, "height": height})
         context.set_default_timeout(60_000)
         try:
             yield context
@@ -43,7 +44,8 @@ def browsing() -> Iterator[BrowserContext]:
 
 def wait_until(page: Page, condition: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
     """Look ten times a second, while the page lives on."""
-    for _ in range(int(seconds * 10)):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
         if condition():
             return
         page.wait_for_timeout(100)

@@ -16,7 +16,7 @@ from understudy.monitor.panel import Panel
 from understudy.monitor.recorder import Recorder
 from understudy.monitor.security import PrivateServer
 from understudy.monitor.stage import Stage
-from understudy_protocol import DEFAULT_CONTROL, DEFAULT_DOWNLINK
+from understudy_protocol import DEFAULT_CONTROL, DEFAULT_DOWNLINK, EventMessage
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class Monitor:
         self.page = PrivateServer(options.host, options.port, "understudy")
         self._stopping = threading.Event()
         self.recorder = Recorder(options.takes)
-        self.feed = Feed(options.downlink, self.recorder.add)
+        self.feed = Feed(options.downlink, self.recorder.add, self._take_event)
         self.link = Link(options.control, self._take_view)
         self.stage = Stage(self.page)
         self.panel = Panel(
@@ -85,6 +85,9 @@ class Monitor:
         self.feed.stop()
         self.recorder.stop()  # a take that still runs is kept
         self.page.stop()
+
+    def _take_event(self, event: EventMessage) -> None:
+        self.panel.calibration.hear(event)
 
     def _take_view(self, view: ServerView) -> None:
         """Bodies that the server does not know any more leave the stage."""

@@ -1,7 +1,8 @@
-"""The monitor's colours: sRGB as a designer writes them, linear as the meshes take them."""
+"""The monitor's colours, dark and light: sRGB as one writes them, linear as meshes take them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -9,17 +10,61 @@ from numpy.typing import NDArray
 
 Rgb = tuple[int, int, int]
 
-PERFORMER: Final[Rgb] = (214, 222, 232)
-CHARACTERS: Final[tuple[Rgb, ...]] = (
-    (38, 198, 178),  # teal
-    (255, 159, 67),  # amber
-    (124, 140, 255),  # indigo
-    (240, 98, 146),  # rose
-    (140, 200, 80),  # leaf
-    (186, 126, 255),  # violet
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The colours of a stage and of everyone on it."""
+
+    dark: bool
+    sky: tuple[Rgb, Rgb]  # above, at the horizon
+    floor: Rgb
+    cell: Rgb
+    section: Rgb
+    ruler: Rgb
+    performer: Rgb
+    characters: tuple[Rgb, ...]
+    contact: Rgb
+    goal: Rgb
+
+
+DARK: Final = Theme(
+    dark=True,
+    sky=((12, 13, 15), (30, 34, 39)),
+    floor=(58, 64, 71),
+    cell=(70, 77, 85),
+    section=(120, 130, 140),
+    ruler=(200, 208, 216),
+    performer=(214, 222, 232),
+    characters=(
+        (38, 198, 178),  # teal
+        (255, 159, 67),  # amber
+        (124, 140, 255),  # indigo
+        (240, 98, 146),  # rose
+        (140, 200, 80),  # leaf
+        (186, 126, 255),  # violet
+    ),
+    contact=(205, 255, 92),
+    goal=(255, 77, 141),
 )
-CONTACT: Final[Rgb] = (205, 255, 92)
-GOAL: Final[Rgb] = (255, 77, 141)
+LIGHT: Final = Theme(
+    dark=False,
+    sky=((226, 232, 239), (249, 250, 251)),
+    floor=(246, 247, 249),
+    cell=(226, 230, 235),
+    section=(190, 197, 205),
+    ruler=(96, 106, 118),
+    performer=(122, 134, 150),
+    characters=(
+        (0, 150, 136),  # teal
+        (239, 125, 23),  # amber
+        (84, 101, 230),  # indigo
+        (216, 60, 116),  # rose
+        (96, 156, 40),  # leaf
+        (142, 82, 220),  # violet
+    ),
+    contact=(150, 214, 0),
+    goal=(224, 24, 104),
+)
 
 GOOD: Final = "#3ddc97"
 WARN: Final = "#ffb03a"

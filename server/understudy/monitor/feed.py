@@ -47,6 +47,7 @@ class LatencyView(NamedTuple):
 
 
 OnPose = Callable[[BodyKey, SkeletonMessage, FrameMessage | PoseMessage], None]
+OnEvent = Callable[[EventMessage], None]
 
 
 class _Track:
@@ -72,12 +73,13 @@ class _Track:
 class Feed:
     """Listens from `start` to `stop`; everything else may be called from any thread.
 
-    `on_pose` is told every pose, by the thread that listens.
+    `on_pose` is told every pose, `on_event` every event, by the thread that listens.
     """
 
-    def __init__(self, address: str, on_pose: OnPose) -> None:
+    def __init__(self, address: str, on_pose: OnPose, on_event: OnEvent) -> None:
         self._address = address
         self._on_pose = on_pose
+        self._on_event = on_event
         self._lock = threading.Lock()
         self._tracks: dict[BodyKey, _Track] = {}
         self._latencies = Latencies()
@@ -151,9 +153,11 @@ class Feed:
                 with self._lock:
                     if isinstance(track.pose, PoseMessage) and track.pose.seq == message.seq:
                         track.goals, track.aimed = message, track.pose
-        elif isinstance(message, EventMessage) and message.kind == "closed":
-            with self._lock:
-                self._tracks.pop(key, None)
+        elif isinstance(message, EventMessage):
+            if message.kind == "closed":
+                with self._lock:
+                    self._tracks.pop(key, None)
+            self._on_event(message)
 
     def _take_skeleton(self, key: BodyKey, message: SkeletonMessage) -> None:
         known = self._tracks.get(key)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from understudy.kinematics import FloatArray, IntArray
 from understudy.monitor import meshes
 from understudy.monitor.bodies import Body
-from understudy.monitor.colours import CONTACT, GOAL, Rgb, darker, linear
+from understudy.monitor.colours import Rgb, Theme, darker, linear
 from understudy.monitor.feed import BodyView
 from understudy_protocol import PoseMessage
 from understudy_protocol.inspection import GoalsMessage
@@ -40,9 +40,12 @@ class Figure:
     `/stage/<name>` is where it stands: everything in it is in the world of the capture.
     """
 
-    def __init__(self, scene: viser.SceneApi, path: str, view: BodyView, colour: Rgb) -> None:
+    def __init__(
+        self, scene: viser.SceneApi, path: str, view: BodyView, colour: Rgb, theme: Theme
+    ) -> None:
         self.skeleton_id = view.message.id
         self.colour = colour
+        self._theme = theme
         self.root: FloatArray = np.zeros(3)
         self._body = Body(view.skeleton)
         shape = self._body.shape
@@ -51,7 +54,9 @@ class Figure:
         self._balls = _batch(scene, f"{path}/joints", _BALL, shape.ball_scales, colour)
         self._ring = _flat(scene, f"{path}/facing", _RING, 1, darker(colour, 0.75))
         self._ring.batched_scales = np.full((1, 3), 0.21 * shape.height)
-        self._discs = _flat(scene, f"{path}/contacts", _DISC, len(SIDES), darker(CONTACT, 0.8))
+        self._discs = _flat(
+            scene, f"{path}/contacts", _DISC, len(SIDES), darker(theme.contact, 0.8)
+        )
         self._targets: viser.BatchedMeshHandle | None = None
         self._errors: viser.LineSegmentsHandle | None = None
         self._trail_points: list[FloatArray] = []
@@ -143,7 +148,7 @@ class Figure:
         colours = np.tile(linear(self.colour), (len(joints), 1))
         for foot, on in zip(self._feet, lit, strict=True):
             if on:
-                colours[np.isin(joints, foot)] = linear(CONTACT)
+                colours[np.isin(joints, foot)] = linear(self._theme.contact)
         return colours
 
     def _aim(self, goals: GoalsMessage | None, shown: bool) -> None:
@@ -153,12 +158,12 @@ class Figure:
         if self._targets is None or self._errors is None:
             k = len(goals.joints)
             self._targets = _batch(
-                self._scene, f"{self._path}/goals", _TARGET, np.zeros((k, 3)), GOAL
+                self._scene, f"{self._path}/goals", _TARGET, np.zeros((k, 3)), self._theme.goal
             )
             self._errors = self._scene.add_line_segments(
                 f"{self._path}/errors",
                 np.zeros((k, 2, 3)),
-                GOAL,
+                self._theme.goal,
                 thickness=5.0,
                 thickness_units="screen",
             )

@@ -23,7 +23,7 @@ OnReply = Callable[[Fields | None, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A number of a solver that may be changed while it runs, as the server describes it."""
+    """A number or word of a solver that may be changed while it runs, as the server says it."""
 
     name: str
     default: float
@@ -31,6 +31,16 @@ class Parameter:
     high: float
     whole: bool
     meaning: str
+    choices: tuple[str, ...] = ()
+
+    @property
+    def initial(self) -> float | str:
+        """What it is if nobody changes it."""
+        return self.choices[int(self.default)] if self.choices else self.default
+
+    def as_sent(self, value: float | bool | str) -> float | int | bool | str:
+        """A value as a request carries it."""
+        return int(value) if self.whole and not self.choices else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +76,7 @@ class ServerView:
                 float(item["high"]),
                 bool(item["whole"]),
                 str(item["meaning"]),
+                tuple(str(word) for word in item.get("choices", ())),
             )
             for item in described.get(solver, [])
         ]

@@ -117,9 +117,24 @@ def body_list(rows: Sequence[Row]) -> str:
     return f'<div style="{_FONT}">{lines}</div>'
 
 
-def note(text: str) -> str:
-    """A quiet line."""
-    return f'<div style="{_FONT};font-size:.78em;color:{_DIM}">{escape(text)}</div>'
+def note(text: str, name: str = "note") -> str:
+    """A quiet line; `name` is what a test finds it by."""
+    return (
+        f'<div data-testid="{escape(name)}" style="{_FONT};font-size:.78em;color:{_DIM}">'
+        f"{escape(text)}</div>"
+    )
+
+
+def countdown(number: str, text: str, who: str) -> str:
+    """A number that is read from the other end of the room, and what to do meanwhile."""
+    return (
+        f'<div data-testid="countdown" style="{_FONT};text-align:center;color:{_TEXT}">'
+        f'<div style="font-size:1.1em;color:{_DIM};margin-top:.4em">{escape(who)}</div>'
+        f'<div style="font-size:9em;font-weight:700;line-height:1;'
+        f'font-variant-numeric:tabular-nums">{escape(number)}</div>'
+        f'<div style="font-size:1.6em;font-weight:600;margin:.2em 0 .5em">{escape(text)}</div>'
+        "</div>"
+    )
 
 
 def commands(lines: Sequence[str]) -> str:

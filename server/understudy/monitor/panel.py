@@ -1,4 +1,4 @@
-"""The panel beside the stage: what is going on, the numbers, recording, the solver, the view."""
+"""The panel beside the stage: what is going on, the numbers, recording, controls, the view."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import viser.uplot
 
 from understudy.kinematics import FloatArray
 from understudy.monitor import markup
-from understudy.monitor.colours import BAD, GOOD, WARN, css
+from understudy.monitor.calibration import CalibrationDesk
+from understudy.monitor.colours import BAD, DARK, GOOD, LIGHT, WARN, Theme, css
 from understudy.monitor.controls import Controls
 from understudy.monitor.feed import BodyView, Feed, LatencyView
 from understudy.monitor.figures import HISTORY_S
@@ -56,9 +57,7 @@ class Panel:
         self._control = control
         self._pressing = threading.Lock()
         gui = page.gui
-        gui.configure_theme(
-            dark_mode=True, show_logo=False, show_share_button=False, brand_color=_BRAND
-        )
+        self._set_theme(gui, DARK)
         gui.set_panel_label("understudy")
         gui.main_panel.dock_right()
         gui.main_panel.set_width(_WIDTH_PX)
@@ -66,10 +65,11 @@ class Panel:
         self._record = gui.add_button("Record", icon=viser.Icon.CIRCLE, color=_IDLE)
         self._record.on_click(lambda _: self._toggle_recording())
         self._recorded = gui.add_html("", visible=False)
+        self.calibration = CalibrationDesk(gui, link)
         tabs = gui.add_tab_group()
         with tabs.add_tab("Live", icon=viser.Icon.ACTIVITY):
             self._add_numbers(gui)
-        with tabs.add_tab("Solver", icon=viser.Icon.ADJUSTMENTS):
+        with tabs.add_tab("Controls", icon=viser.Icon.ADJUSTMENTS):
             self.controls = Controls(gui, link)
         with tabs.add_tab("View", icon=viser.Icon.CAMERA):
             self._add_view(gui)
@@ -94,6 +94,7 @@ class Panel:
                 + markup.commands(now.commands)
             )
         self._refresh_record()
+        self.calibration.refresh(view)
         self._refresh_numbers(view, bodies)
         self.controls.refresh(view)
 
@@ -127,8 +128,9 @@ class Panel:
 
         @camera.on_click
         def _(event: viser.GuiEvent[viser.GuiButtonGroupHandle]) -> None:
-            if event.client is not None:
-                self._stage.look(event.client, event.target.value)  # type: ignore[arg-type]
+            for name in CAMERAS:
+                if event.client is not None and event.target.value == name:
+                    self._stage.look(event.client, name)
 
         stay = gui.add_button_group(
             "Stage", ("follow", "stay"), hint="Whether the stage moves with the performer, here."
@@ -138,6 +140,14 @@ class Panel:
         def _(event: viser.GuiEvent[viser.GuiButtonGroupHandle]) -> None:
             if event.client is not None:
                 self._stage.set_following(event.client, event.target.value == "follow")
+
+        light = gui.add_button_group(
+            "Theme", ("dark", "light"), hint="For everyone who looks at this page."
+        )
+
+        @light.on_click
+        def _(event: viser.GuiEvent[viser.GuiButtonGroupHandle]) -> None:
+            self._set_theme(gui, LIGHT if event.target.value == "light" else DARK)
 
         spacing = gui.add_slider(
             "Spacing", 0.0, 2.0, 0.05, SPACING, hint="0 lays the bodies over each other."
@@ -158,6 +168,12 @@ class Panel:
                 " are goals, a pink line is how far off an effector is. The ring on the floor shows"
                 " where a body faces, the trail where it came from. Squares are 25 cm."
             )
+        )
+
+    def _set_theme(self, gui: viser.GuiApi, theme: Theme) -> None:
+        self._stage.theme = theme
+        gui.configure_theme(
+            dark_mode=theme.dark, show_logo=False, show_share_button=False, brand_color=_BRAND
         )
 
     def _toggle_recording(self) -> None:
@@ -278,7 +294,7 @@ def _scales(top: float) -> dict[str, viser.uplot.Scale]:
     return {
         # Without a range of its own the axis drifts away from data that moves.
         "x": viser.uplot.Scale(time=False, range=(-HISTORY_S / 60.0, 0.0)),
-        "y": viser.uplot.Scale(range=(0.0, top)),
+        "y": viser.uplot.Scale(range=(0.0, 1.08 * top)),  # room for the last number
     }
 
 

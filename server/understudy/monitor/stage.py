@@ -12,7 +12,7 @@ from understudy.characters import load_character
 from understudy.kinematics import FloatArray
 from understudy.monitor import meshes
 from understudy.monitor.bodies import Body
-from understudy.monitor.colours import CHARACTERS, PERFORMER, Rgb, linear
+from understudy.monitor.colours import DARK, Rgb, Theme, linear
 from understudy.monitor.feed import BodyKey, BodyView
 from understudy.monitor.figure import Figure
 
@@ -25,10 +25,6 @@ _DIRECTIONS: Final[dict[Camera, tuple[float, float, float]]] = {
     "side": (1.0, 0.08, 0.0),
     "above": (0.0, 1.0, 0.05),
 }
-_FLOOR: Final = (58, 64, 71)
-_CELL: Final = (70, 77, 85)
-_SECTION: Final = (120, 130, 140)
-_SKY: Final = ((12, 13, 15), (30, 34, 39))
 _FOV_RAD: Final = np.radians(42.0)
 # How much of the picture's height or width the bodies take.
 _FILLED: Final = 0.86
@@ -43,19 +39,20 @@ class Stage:
     def __init__(self, server: viser.ViserServer) -> None:
         self._server = server
         self._figures: dict[BodyKey, Figure] = {}
-        self._colours: dict[str, Rgb] = {}
+        self._numbers: dict[str, int] = {}  # of the characters, in the order they came
         self._names = 0
         self._home: FloatArray = np.zeros(3)
         self._fixed: dict[int, viser.FrameHandle] = {}
         self.spacing = SPACING
         self.goals_shown = True
+        self.theme = DARK
+        self._furnished = DARK
         scene = server.scene
         scene.set_up_direction("+y")
-        scene.set_background_image(_gradient(), format="png")
         scene.configure_default_lights(enabled=True, cast_shadow=True)
         self._stage = scene.add_frame("/stage", show_axes=False)
-        _furnish(scene)
-        self._ghost = _Ghost(scene)
+        _furnish(scene, DARK)
+        self._ghost = _Ghost(scene, DARK)
         server.initial_camera.fov = _FOV_RAD
         self._aim(server.initial_camera, "three-quarter", 1.4)
         server.on_client_connect(lambda client: self.look(client, "three-quarter"))
@@ -68,12 +65,15 @@ class Stage:
     def colour(self, key: BodyKey) -> Rgb:
         """A body's colour; a character keeps its own as long as the page lives."""
         if key.of_performer:
-            return PERFORMER
-        return self._colours.setdefault(key.name, CHARACTERS[len(self._colours) % len(CHARACTERS)])
+            return self.theme.performer
+        number = self._numbers.setdefault(key.name, len(self._numbers))
+        return self.theme.characters[number % len(self.theme.characters)]
 
     def draw(self, views: Sequence[BodyView], dt: float, traced: bool) -> None:
         """Show these bodies, `dt` seconds after the last time; `traced` lengthens the trails."""
         with self._server.atomic():
+            if self.theme is not self._furnished:
+                self._repaint()
             changed = self._cast(views)
             for view, place in zip(views, self._places(views), strict=True):
                 figure = self._figures[view.key]
@@ -83,7 +83,8 @@ class Stage:
                     figure.trace()
             self._ghost.show(not views)
             if views:
-                self._follow(self._figures[views[0].key].root, dt)
+                roots = [self._figures[view.key].root for view in views]
+                self._follow(np.mean(roots, axis=0), dt)
         if changed:
             self._aim(self._server.initial_camera, "three-quarter", 1.4)
             for client in self._server.get_clients().values():
@@ -106,6 +107,16 @@ class Stage:
                 "/stage", show_axes=False, position=-self._home
             )
 
+    def _repaint(self) -> None:
+        """Make everything anew, in the colours of the theme; the figures come by themselves."""
+        self._furnished = self.theme
+        _furnish(self._server.scene, self.theme)
+        for figure in self._figures.values():
+            figure.remove()
+        self._figures = {}
+        self._ghost.remove()
+        self._ghost = _Ghost(self._server.scene, self.theme)
+
     def _cast(self, views: Sequence[BodyView]) -> bool:
         """Make the figures that are missing, remove those that are gone; whether there were any."""
         changed = False
@@ -120,7 +131,9 @@ class Stage:
                 figure.remove()
             self._names += 1
             path = f"/stage/body{self._names}"
-            self._figures[view.key] = Figure(self._server.scene, path, view, self.colour(view.key))
+            self._figures[view.key] = Figure(
+                self._server.scene, path, view, self.colour(view.key), self._furnished
+            )
             changed = True
         return changed
 
@@ -137,7 +150,7 @@ class Stage:
         wanted = np.array([root[0], 0.0, root[2]])
         share = 1.0 - np.exp(-dt / _FOLLOW_S)
         if np.linalg.norm(wanted - self._home) > 2.0:
-            share = 1.0  # the performer began again elsewhere
+            share = 1.0  # they began again elsewhere
         self._home = self._home + share * (wanted - self._home)
         self._stage.position = -self._home
 
@@ -162,7 +175,7 @@ class Stage:
 class _Ghost:
     """A body at rest that stands for those who have not come yet."""
 
-    def __init__(self, scene: viser.SceneApi) -> None:
+    def __init__(self, scene: viser.SceneApi, theme: Theme) -> None:
         skeleton = load_character("actor")
         body = Body(skeleton)
         rest = skeleton.rest_pose()
@@ -185,7 +198,7 @@ class _Ghost:
                 batched_wxyzs=turns,
                 batched_positions=places,
                 batched_scales=scales,
-                batched_colors=linear(PERFORMER),
+                batched_colors=linear(theme.performer),
                 opacity=0.18,
                 lod="off",
                 cast_shadow=False,
@@ -193,25 +206,29 @@ class _Ghost:
             )
         self._shown = True
 
+    def remove(self) -> None:
+        self._frame.remove()
+
     def show(self, shown: bool) -> None:
         if shown != self._shown:
             self._frame.visible = self._shown = shown
 
 
-def _furnish(scene: viser.SceneApi) -> None:
-    """Floor, and a metre to measure by."""
+def _furnish(scene: viser.SceneApi, theme: Theme) -> None:
+    """Sky, floor, and a metre to measure by; they take the place of those that were there."""
+    scene.set_background_image(_gradient(theme), format="png")
     scene.add_grid(
         "/stage/floor",
         plane="xz",
         infinite_grid=True,
         cell_size=0.25,
         section_size=1.0,
-        cell_color=_CELL,
-        section_color=_SECTION,
+        cell_color=theme.cell,
+        section_color=theme.section,
         cell_thickness=0.8,
         section_thickness=1.0,
         fade_distance=22.0,
-        plane_color=_FLOOR,
+        plane_color=theme.floor,
         plane_opacity=1.0,
         shadow_opacity=0.9,
     )
@@ -222,7 +239,7 @@ def _furnish(scene: viser.SceneApi) -> None:
     scene.add_line_segments(
         "/ruler",
         np.array(ticks, np.float32),
-        (200, 208, 216),
+        theme.ruler,
         thickness=2.5,
         thickness_units="screen",
         position=(-0.9, 0.01, 1.4),
@@ -232,9 +249,9 @@ def _furnish(scene: viser.SceneApi) -> None:
     )
 
 
-def _gradient() -> np.ndarray[tuple[int, int, int], np.dtype[np.uint8]]:
-    """The sky: dark above, lighter at the horizon."""
+def _gradient(theme: Theme) -> np.ndarray[tuple[int, int, int], np.dtype[np.uint8]]:
+    """The sky, darker above than at the horizon."""
     share = np.linspace(0.0, 1.0, 256)[:, None, None] ** 1.5
-    top, bottom = (np.array(colour, np.float64) for colour in _SKY)
+    top, bottom = (np.array(colour, np.float64) for colour in theme.sky)
     rows = top + share * (bottom - top)
     return np.broadcast_to(np.round(rows), (256, 8, 3)).astype(np.uint8)
