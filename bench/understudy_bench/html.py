@@ -65,7 +65,10 @@ def plots(bench: str, results: Mapping[str, Any]) -> list[tuple[str, Figure]]:
         }
         return [("latency of all frames", latency_curves(curves))]
     if bench == "soak":
-        return [("resident memory", memory_curves(results))]
+        return [
+            ("resident memory", memory_curves(results)),
+            ("latency over the run", drift_curves(results)),
+        ]
     if bench == "capacity":
         found = results["transports"]
         names = {"zmq": "ZeroMQ", "vmc": "VMC"}
@@ -112,12 +115,29 @@ def stage_bars(stages: Mapping[str, Mapping[str, float]]) -> Figure:
 def memory_curves(results: Mapping[str, Any]) -> Figure:
     """Resident memory over a soak, from when things had settled."""
     figure, axis = _axes("share of the run, %", "grown, KiB")
-    for colour, what in zip(_COLOURS, ("pipeline", "server"), strict=False):
-        series = np.array(results[what]["resident_bytes"], np.float64)
+    for colour, (what, run) in zip(_COLOURS, _soaks(results), strict=False):
+        series = np.array(run["resident_bytes"][run.get("first_settled", 0) :], np.float64)
         at = np.linspace(0.0, 100.0, len(series))
         axis.plot(at, (series - series[0]) / 1024.0, color=colour, label=what)
     axis.legend(frameon=False)
     return figure
+
+
+def drift_curves(results: Mapping[str, Any]) -> Figure:
+    """p50 over a soak, by that of its first part."""
+    figure, axis = _axes("share of the run, %", "p50 by the first part's")
+    for colour, (what, run) in zip(_COLOURS, _soaks(results), strict=False):
+        series = np.array(run["p50_us"])
+        at = np.linspace(0.0, 100.0, len(series))
+        axis.plot(at, series / max(series[0], 1e-9), color=colour, label=what)
+    axis.set_ylim(bottom=0.0)
+    axis.legend(frameon=False)
+    return figure
+
+
+def _soaks(results: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    names = {"pipeline": "pipeline", "server": "server", "real_time": "server, real time"}
+    return [(label, results[key]) for key, label in names.items() if results.get(key)]
 
 
 def capacity_curves(trials: Sequence[Mapping[str, Any]]) -> Figure:

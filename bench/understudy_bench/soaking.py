@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -54,6 +55,17 @@ class Soaked:
     def grown_bytes(self) -> int:
         """How much more memory is resident at the end than when things had settled."""
         return self.resident_bytes[-1] - self.resident_bytes[0]
+
+    @property
+    def drift(self) -> float:
+        """How much slower the last quarter was than the first: median / median."""
+        return drift(self.p50_us)
+
+
+def drift(p50_us: Sequence[float]) -> float:
+    """The median of the last quarter of readings / that of the first."""
+    quarter = max(1, len(p50_us) // 4)
+    return float(np.median(p50_us[-quarter:]) / max(np.median(p50_us[:quarter]), 1e-9))
 
 
 def soak_pipeline(

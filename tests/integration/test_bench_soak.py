@@ -9,10 +9,17 @@ from understudy_bench.processes import SERVE
 from understudy_bench.report import Report
 
 
-def soak(command: tuple[str, ...]) -> Report:
+def soak(command: tuple[str, ...], *, hours: float = 0.0, starts: int = 0) -> Report:
     return run_soak(
         SoakOptions(
-            frames=4000, server_frames=20_000, guests=5, settled=2000, server_command=command
+            frames=4000,
+            server_frames=20_000,
+            guests=5,
+            hours=hours,
+            starts=starts,
+            settled=2000,
+            block_s=1.0,
+            server_command=command,
         )
     )
 
@@ -22,12 +29,15 @@ def find(report: Report, words: str) -> Check:
 
 
 def test_a_sound_server_neither_grows_nor_loses_frames() -> None:
-    report = soak(SERVE)
+    report = soak(SERVE, hours=3.0 / 3600.0, starts=1)
     assert report.results["server"]["lost"] == 0
     assert find(report, "grown in the server").passed is True
     assert find(report, "survive a frame").passed is True
     assert find(report, "open files").passed is True
-    assert report.exit_code == 0
+    live = report.results["real_time"]
+    assert (live["frames"], live["lost"], live["guests"]) == (360, 0, 6)
+    assert find(report, "open files grown in real time").passed is True
+    assert find(report, "first accepted frame").value > 0.0
 
 
 def test_a_leak_of_a_hundred_bytes_a_frame_is_caught() -> None:
