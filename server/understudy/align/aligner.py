@@ -232,4 +232,5 @@ def _detector_settings() -> FloatArray:
     settings[contact_kernels.NOISY] = 1.75
     settings[contact_kernels.OFF_S] = 0.02
     settings[contact_kernels.CARRY_S] = 0.04
+    settings[contact_kernels.FREE_HZ] = 20.0
     return settings

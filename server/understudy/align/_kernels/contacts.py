@@ -24,7 +24,7 @@ SLOWED = 15  # s, how long it has moved no faster than a planted point, at any h
 GROUND = 16  # 0 to 1, a ramp as RAMP, for points planted on the floor
 POINT_STATE = 17
 
-# settings (16,)
+# settings (17,)
 CUTOFF_HZ = 0
 NEAR = 1  # m above the floor: lower is planted
 FAR = 2  # m: higher is free
@@ -41,7 +41,8 @@ RAMP_OUT_S = 12
 NOISY = 13  # factor on the thresholds for a noisy capture
 OFF_S = 14  # s of moving until a planted point is free
 CARRY_S = 15  # s of slow motion until the lowest foot is believed to stand on a step or rung
-SETTINGS = 16
+FREE_HZ = 16  # the cutoff for the speed of a free point, whose landing must be seen at once
+SETTINGS = 17
 
 FALL_S = 0.05
 RISE_S = 0.4
@@ -72,6 +73,7 @@ def detect(points, hips, dt, settings, state, floor):
     `hips` (m) is how high the hips are: feet above them carry nobody.
     """
     a = 1.0 - np.exp(-2.0 * np.pi * settings[CUTOFF_HZ] * dt)
+    a_free = 1.0 - np.exp(-2.0 * np.pi * settings[FREE_HZ] * dt)
     k = dt / 0.25
     under = 1e9  # the lowest of the last frame: nobody hovers, so it stands if it is slow
     for i in range(points.shape[0]):
@@ -96,7 +98,7 @@ def detect(points, hips, dt, settings, state, floor):
             state[i, JITTER] *= np.exp(-0.7 * k)
         state[i, JITTER] = min(max(state[i, JITTER], 1e-12), 1e-2)
         sigma = np.sqrt(state[i, JITTER])
-        av = min(a, max(0.15, 0.1 * dt / sigma))
+        av = min(a_free if state[i, PLANTED] == 0.0 else a, max(0.15, 0.1 * dt / sigma))
         noise = 2.5 * sigma / dt * av * np.sqrt(2.0 / (2.0 - av))
         noise2 = noise * noise
         state[i, DELTA] = dx

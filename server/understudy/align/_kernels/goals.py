@@ -55,6 +55,10 @@ FLAT_S = 0.1
 PAY_SHARE = 0.25  # of the foot's own motion
 PAY_S = 0.3
 SIDE_S = 0.1
+# Parts of a leg: a foot below the first stands in the performer's footprints, scaled; one above
+# the second is where the copied posture has it.
+AIR_FROM = 0.03
+AIR_TO = 0.3
 REACH_FROM = 0.97  # of the leg
 REACH_TO = 0.9995
 FOLD_FROM = 1.2  # times the folded leg
@@ -152,6 +156,12 @@ def set_goals(
     shift_x = 0.0
     shift_y = -scale * (floor - believed)
     shift_z = 0.0
+    # Steps as the performer made them: the root goes the performer's way too.
+    left = source_joints[6]
+    right = source_joints[7]
+    more = 0.5 * (stride - scale)
+    way_x = more * (source_positions[left, 0] + source_positions[right, 0])
+    way_z = more * (source_positions[left, 2] + source_positions[right, 2])
     # Hips of another width stand on footprints of another width, along the line of the hips.
     left = target_joints[6]
     right = target_joints[7]
@@ -183,10 +193,6 @@ def set_goals(
         # The performer's orientation of the foot, with this foot's yaw offset on top.
         bx, by, bz = turned(target_world, foot, 0, hx, hy, hz)  # toe to heel
         heading = np.arctan2(-bx, -bz)
-        fade = 1.0
-        size = np.sqrt(feet[f, OFFSET_X] ** 2 + feet[f, OFFSET_Z] ** 2)
-        if size > 0.6 * constants[LARGEST_OFFSET]:
-            fade = max(0.0, 1.0 - (size / constants[LARGEST_OFFSET] - 0.6) / 0.4)
         if begin:
             feet[f, LAST_HEADING] = heading
         swing = heading - feet[f, LAST_HEADING]
@@ -236,11 +242,19 @@ def set_goals(
         bx, by, bz = turned(goals, row, 6, hx, hy, hz)
         # A footprint stays where it is while its foot is planted, however the hips turn over it.
         out = 1.0 if f == 0 else -1.0
-        aside = 1.0 if begin else (1.0 - w) * (1.0 - np.exp(-dt / SIDE_S))
+        clear = scale * (soft_min(points[toe, 1], points[heel, 1], SOFT_M) - floor)
+        air = min(max((clear / constants[LEG] - AIR_FROM) / (AIR_TO - AIR_FROM), 0.0), 1.0)
+        air = smooth(air)
+        aside = 1.0
+        if not begin:
+            aside = (1.0 - w) * max(air, 1.0 - np.exp(-dt / SIDE_S))
         feet[f, SIDE_X] += aside * (out * across_x - feet[f, SIDE_X])
         feet[f, SIDE_Z] += aside * (out * across_z - feet[f, SIDE_Z])
         toe_x = stride * points[toe, 0] + feet[f, SIDE_X]
         toe_z = stride * points[toe, 2] + feet[f, SIDE_Z]
+        ax, ay, az = turned(goals, row, 6, tx, ty, tz)
+        toe_x += air * (target_positions[foot, 0] + way_x + ax - toe_x)
+        toe_z += air * (target_positions[foot, 2] + way_z + az - toe_z)
         heel_x = toe_x + bx
         heel_z = toe_z + bz
         if begin:
@@ -248,6 +262,10 @@ def set_goals(
             feet[f, LAST_TOE_Z] = toe_z
             feet[f, LAST_HEEL_X] = heel_x
             feet[f, LAST_HEEL_Z] = heel_z
+        # Where the posture is copied, feet of another size and hips of another width go astray.
+        largest = constants[LARGEST_OFFSET] * (1.0 + air)
+        size = np.sqrt(feet[f, OFFSET_X] ** 2 + feet[f, OFFSET_Z] ** 2)
+        fade = min(max(1.0 - (size / largest - 0.6) / 0.4, 0.0), 1.0)
         toe_dx = toe_x - feet[f, LAST_TOE_X]
         toe_dz = toe_z - feet[f, LAST_TOE_Z]
         feet[f, OFFSET_X] -= fade * (w_t * toe_dx + w_h * (heel_x - feet[f, LAST_HEEL_X]))
@@ -268,10 +286,10 @@ def set_goals(
         if constants[LOCK] != 0.0:
             toe_down = smooth(contact_state[toe, GROUND])
             grounded = toe_down + smooth(contact_state[heel, GROUND]) * (1.0 - toe_down)
-        lift = scale * (soft_min(points[toe, 1], points[heel, 1], SOFT_M) - floor)
-        lift = 0.5 * (lift + np.sqrt(lift * lift + 1e-6) - 1e-3)
+        lift = 0.5 * (clear + np.sqrt(clear * clear + 1e-6) - 1e-3)
         lift = max(0.0, lift) * (1.0 - grounded)
         toe_y = lift - soft_min(-sole[1], by, scale * SOFT_M)
+        toe_y += air * (1.0 - w) * (target_positions[foot, 1] + shift_y + ay - toe_y)
         # The pivot: heel before the foot is flat, toe after.
         share = w_h / w if w > 1e-9 else 0.0
         goals[row, 0] = tx + share * hx
@@ -288,13 +306,8 @@ def set_goals(
             holds_left = w
         else:
             holds_right = w
-    # Steps as the performer made them: the root goes the performer's way too.
-    if stride != scale:
-        left = source_joints[6]
-        right = source_joints[7]
-        more = 0.5 * (stride - scale)
-        shift_x += more * (source_positions[left, 0] + source_positions[right, 0])
-        shift_z += more * (source_positions[left, 2] + source_positions[right, 2])
+    shift_x += way_x
+    shift_z += way_z
     # A leg that would be stretched straight, or folded farther than it can, pulls the root while
     # it is planted, and gives in while it is free.
     pull_x = 0.0
