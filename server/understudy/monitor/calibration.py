@@ -11,6 +11,7 @@ from typing import Final
 import viser
 
 from understudy.monitor import markup
+from understudy.monitor.colours import IDLE_BUTTON
 from understudy.monitor.link import Fields, Link, ServerView
 from understudy_protocol import EventMessage
 
@@ -54,7 +55,7 @@ class CalibrationDesk:
         self._button = gui.add_button(
             "Calibrate",
             icon=viser.Icon.STRETCHING,
-            color="gray",
+            color=IDLE_BUTTON,
             hint="The performer stands in a T- or A-pose; the characters follow from there.",
         )
         self._button.on_click(lambda _: self._start())

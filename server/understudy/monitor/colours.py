@@ -70,6 +70,7 @@ GOOD: Final = "#3ddc97"
 WARN: Final = "#ffb03a"
 BAD: Final = "#ff5c5c"
 IDLE: Final = "#8a94a3"
+IDLE_BUTTON: Final[Rgb] = (73, 80, 92)
 
 
 def linear(colour: Rgb) -> NDArray[np.uint8]:

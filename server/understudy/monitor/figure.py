@@ -26,6 +26,7 @@ _TARGET: Final = meshes.target()
 _UPRIGHT: Final = np.array([1.0, 0.0, 0.0, 0.0])
 _GOAL_M: Final = 0.036
 _TRAIL_POINTS: Final = 36
+_TRAIL_STEP_M: Final = 0.02
 # Flat things lie a little above the floor and above each other.
 _RING_HEIGHT_M: Final = 0.004
 _TRAIL_HEIGHT_M: Final = 0.008
@@ -111,9 +112,12 @@ class Figure:
             self._aim(view.goals, targets_shown)
 
     def trace(self) -> None:
-        """Add where the root is now to the trail; to be called ten times a second."""
+        """Add where the root is now to the trail; to be called at most ten times a second."""
         here = np.array([self.root[0], _TRAIL_HEIGHT_M, self.root[2]])
-        if self._trail_points and np.linalg.norm(self._trail_points[-1] - here) > 1.0:
+        step = np.linalg.norm(self._trail_points[-1] - here) if self._trail_points else np.inf
+        if step < _TRAIL_STEP_M:
+            return  # who stands keeps the trail of the way there
+        if step > 1.0:
             self._trail_points.clear()
         self._trail_points = [*self._trail_points, here][-_TRAIL_POINTS:]
         points = np.array(self._trail_points)

@@ -15,7 +15,7 @@ import viser.uplot
 from understudy.kinematics import FloatArray
 from understudy.monitor import markup
 from understudy.monitor.calibration import CalibrationDesk
-from understudy.monitor.colours import BAD, DARK, GOOD, LIGHT, WARN, Theme, css
+from understudy.monitor.colours import BAD, DARK, GOOD, IDLE_BUTTON, LIGHT, WARN, Theme, css
 from understudy.monitor.controls import Controls
 from understudy.monitor.feed import BodyView, Feed, LatencyView
 from understudy.monitor.figures import HISTORY_S
@@ -29,7 +29,6 @@ _BRAND: Final = (46, 196, 182)
 _P50: Final = "#2ec4b6"
 _P99: Final = "#ffb03a"
 _RECORDING: Final = (214, 57, 57)
-_IDLE: Final = (73, 80, 92)
 _WIDTH_PX: Final = 380.0
 # An effector this far from its goal is worth a colour, m.
 _NEAR_M: Final = 0.01
@@ -62,7 +61,7 @@ class Panel:
         gui.main_panel.dock_right()
         gui.main_panel.set_width(_WIDTH_PX)
         self._status = gui.add_html("")
-        self._record = gui.add_button("Record", icon=viser.Icon.CIRCLE, color=_IDLE)
+        self._record = gui.add_button("Record", icon=viser.Icon.CIRCLE, color=IDLE_BUTTON)
         self._record.on_click(lambda _: self._toggle_recording())
         self._recorded = gui.add_html("", visible=False)
         self.calibration = CalibrationDesk(gui, link)
@@ -166,7 +165,7 @@ class Panel:
             markup.note(
                 "Grey is the performer, each colour a character. A lit foot is planted. Pink rings"
                 " are goals, a pink line is how far off an effector is. The ring on the floor shows"
-                " where a body faces, the trail where it came from. Squares are 25 cm."
+                " where a body faces, the trail where it came from. Small squares are 25 cm."
             )
         )
 
@@ -205,7 +204,7 @@ class Panel:
             self._finish_recording()
             seconds = None
         if seconds is None:
-            self._record.label, self._record.color = "Record", _IDLE
+            self._record.label, self._record.color = "Record", IDLE_BUTTON
         else:
             clock = f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
             self._record.label, self._record.color = f"Stop recording  {clock}", _RECORDING

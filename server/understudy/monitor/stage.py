@@ -20,14 +20,14 @@ Camera = Literal["three-quarter", "front", "side", "above"]
 CAMERAS: Final[tuple[Camera, ...]] = ("three-quarter", "front", "side", "above")
 
 _DIRECTIONS: Final[dict[Camera, tuple[float, float, float]]] = {
-    "three-quarter": (0.55, 0.22, 1.0),
+    "three-quarter": (0.7, 0.24, 1.0),
     "front": (0.0, 0.08, 1.0),
     "side": (1.0, 0.08, 0.0),
     "above": (0.0, 1.0, 0.05),
 }
 _FOV_RAD: Final = np.radians(42.0)
 # How much of the picture's height or width the bodies take.
-_FILLED: Final = 0.86
+_FILLED: Final = 0.94
 _FOLLOW_S: Final = 0.5
 _EMPTY_HEIGHT_M: Final = 2.5
 SPACING: Final = 0.75
@@ -163,7 +163,7 @@ class Stage:
         """Point a camera at the stage from just far enough to have everyone in sight."""
         heights = [figure.height for figure in self._figures.values()] or [_EMPTY_HEIGHT_M]
         tallest = max(heights)
-        width = self.spacing * (sum(heights) - heights[0] / 2.0 - heights[-1] / 2.0) + tallest
+        width = self.spacing * (sum(heights) - heights[0] / 2.0 - heights[-1] / 2.0) + 0.7 * tallest
         slope = np.tan(_FOV_RAD / 2.0)
         needed = max(tallest, width / max(0.3, aspect)) / (2.0 * slope * _FILLED)
         direction = np.array(_DIRECTIONS[view])
