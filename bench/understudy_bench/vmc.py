@@ -1,27 +1,42 @@
-"""What VMC costs a frame: 55 bones parsed, assembled and taken in; 55 bones built and sent."""
+"""What VMC costs a frame: 55 bones parsed, assembled and taken in; 55 bones built and sent.
+
+`python -m understudy_bench.vmc --seconds 60` also drives a server with 55 bones at 120 Hz for a
+minute and counts what comes out of it.
+"""
 
 from __future__ import annotations
 
+import argparse
 import socket
+import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from understudy.align.bones import HumanoidBones
+from understudy.characters import Clip, builtin_clip, write_bvh
 from understudy.ingest import PerformerStream
 from understudy.ingest.vmc_assembly import VmcAssembler
 from understudy.ingest.vmc_source import VmcSource
 from understudy.kinematics import Joint, Skeleton
 from understudy.transport import UdpOutput
-from understudy_protocol.osc import BONE_NAMES, BONE_PARENTS, VmcEncoder
+from understudy_bench.processes import BenchError, ServerProcess
+from understudy_protocol.osc import BONE_NAMES, BONE_PARENTS, VMC_NAMES, VRM1_NAMES, VmcEncoder
+from understudy_protocol.osc.vmc_events import Bones, SourceTime, Status
 from understudy_protocol.osc.vmc_in import VmcDecoder
 
 BUDGET_US: Final = 80.0
 _WARM: Final = 200
 _HERE: Final = ("127.0.0.1", 1)
+RATE_HZ: Final = 120.0
+_QUIET_S: Final = 1.0
+_START_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +74,130 @@ def measure(frames: int = 2000, seed: int = 0) -> dict[str, VmcCost]:
         "in": _timed(_receiving(sent), frames),
         "out": _timed(_sending(body, roots, rotations), frames),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """Frames sent to a server and frames that came out of it, and how many bones of each."""
+
+    sent: int
+    received: int
+    bones_in: int
+    bones_out: int
+    late: int
+    """Frames sent more than a frame after their time: the machine was busy."""
+
+
+def carry(seconds: float) -> Carried:
+    """Drive a character in a server process over VMC and count what comes back over VMC."""
+    clip = whole_clip()
+    names = [VMC_NAMES[name] for name in clip.skeleton.names]
+    encoder = VmcEncoder(names, clip.skeleton.offsets)
+    with tempfile.TemporaryDirectory() as folder, _counting() as (counted, port):
+        rig = Path(folder) / "whole.bvh"
+        write_bvh(rig, clip)
+        session = {
+            "performer": "alice",
+            "character": "hero",
+            "rig": rig.as_posix(),
+            "vmc_to": f"127.0.0.1:{port}",
+        }
+        with ServerProcess([session]) as server:
+            host, to = server.udp["alice"].rsplit(":", 1)
+            output = UdpOutput(host, int(to))
+
+            def send(frame: int) -> None:
+                at = frame % clip.frame_count
+                roots, turns = clip.roots[at], clip.rotations_xyzw[at]
+                output.send(encoder.encode(roots, turns, time_s=frame / RATE_HZ))
+
+            deadline = time.perf_counter() + _START_S
+            while counted.frames == 0:  # the first frames only tell of the body
+                if time.perf_counter() > deadline:
+                    raise BenchError(f"no pose came out of the server in {_START_S:g} s")
+                send(0)
+                time.sleep(1.0 / RATE_HZ)
+            before = counted.when_quiet()
+            frames, late = round(seconds * RATE_HZ), 0
+            start = time.perf_counter()
+            for frame in range(frames):
+                wait = start + frame / RATE_HZ - time.perf_counter()
+                late += wait < -1.0 / RATE_HZ
+                if wait > 0.0:
+                    time.sleep(wait)
+                send(frame)
+            received = counted.when_quiet() - before
+            output.close()
+    return Carried(frames, received, len(names), len(counted.bones), late)
+
+
+def whole_clip() -> Clip:
+    """The built-in wave by an actor who has every bone that VMC knows."""
+    wave = builtin_clip("wave", RATE_HZ)
+    joints = list(wave.skeleton.joints())
+    for bone, parent in zip(BONE_NAMES, BONE_PARENTS, strict=True):
+        if VRM1_NAMES[bone] in wave.skeleton:
+            continue
+        out = 1.0 if bone.startswith("Left") else -1.0
+        across = 0.02 * (BONE_NAMES.index(bone) // 3 % 5 - 2) if bone.endswith("Proximal") else 0.0
+        offset = (0.03 * out, 0.0, across)
+        joints.append(Joint(VRM1_NAMES[bone], VRM1_NAMES[BONE_NAMES[parent]], offset))
+    body = Skeleton.build(joints)
+    rotations = np.tile([0.0, 0.0, 0.0, 1.0], (wave.frame_count, len(body), 1))
+    for number, name in enumerate(wave.skeleton.names):
+        rotations[:, body.index(name)] = wave.rotations_xyzw[:, number]
+    return Clip("whole", body, RATE_HZ, wave.roots, rotations)
+
+
+class _Counted:
+    """Whole frames that have arrived, and the bones in them."""
+
+    def __init__(self) -> None:
+        self.frames = 0
+        self.bones: set[int] = set()
+        self.heard_s = time.perf_counter()
+
+    def when_quiet(self) -> int:
+        """The frames so far, once none has come for a while."""
+        self.heard_s = time.perf_counter()
+        while time.perf_counter() - self.heard_s < _QUIET_S:
+            time.sleep(0.05)
+        return self.frames
+
+
+@contextmanager
+def _counting() -> Iterator[tuple[_Counted, int]]:
+    """A port, and what arrives there, counted in a thread."""
+    counted, ended, decoder = _Counted(), threading.Event(), VmcDecoder()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sink:
+        sink.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        sink.bind(("127.0.0.1", 0))
+        sink.settimeout(0.1)
+
+        def read() -> None:
+            fresh = False
+            while not ended.is_set():
+                try:
+                    datagram = decoder.decode(sink.recv(1 << 16))
+                except TimeoutError:
+                    continue
+                for event in datagram.events:
+                    if isinstance(event, Bones):
+                        counted.bones.update(event.bones)
+                    elif isinstance(event, Status):
+                        # The pose of a silent performer is repeated, and said to be old.
+                        fresh = event.tracking == 1
+                    elif isinstance(event, SourceTime) and fresh:
+                        counted.frames += 1
+                        counted.heard_s = time.perf_counter()
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        try:
+            yield counted, sink.getsockname()[1]
+        finally:
+            ended.set()
+            reader.join()
 
 
 def _parsing(sent: list[list[bytes]]) -> Callable[[int], None]:
@@ -120,6 +259,20 @@ def _body() -> Skeleton:
     )
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description="What VMC costs, and whether anything is lost.")
+    parser.add_argument("--seconds", type=float, default=0.0, help="drive a server for so long")
+    arguments = parser.parse_args()
     for way, cost in measure().items():
         print(f"{way}: p50 {cost.p50} us, p99 {cost.p99} us (budget {BUDGET_US:g} us)")
+    if arguments.seconds > 0.0:
+        carried = carry(arguments.seconds)
+        print(
+            f"{carried.sent} frames of {carried.bones_in} bones sent ({carried.late} late), "
+            f"{carried.received} of {carried.bones_out} bones received"
+        )
+
+
+if __name__ == "__main__":
+    main()
