@@ -112,14 +112,16 @@ def test_a_foot_on_a_step_is_planted_at_the_steps_height(walk: Clip) -> None:
     assert abs(risen - 0.4 * aligner.alignment.leg_scale) < 0.03
 
 
-def test_contacts_survive_a_noisy_capture() -> None:
+@pytest.mark.parametrize(("noise_m", "share"), [(0.002, 0.98), (0.005, 0.95), (0.01, 0.95)])
+@pytest.mark.parametrize("seed", [3, 4])
+def test_contacts_survive_a_noisy_capture(noise_m: float, share: float, seed: int) -> None:
     clip = builtin_clip("walk", 30.0)
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(seed)
     noisy = Clip(
         "noisy",
         clip.skeleton,
         clip.rate_hz,
-        clip.roots + rng.normal(0.0, 0.002, clip.roots.shape),
+        clip.roots + rng.normal(0.0, noise_m, clip.roots.shape),
         clip.rotations_xyzw,
     )
     followed = Followed(noisy, Aligner(clip.skeleton, builtin_character("short-legs")))
@@ -127,7 +129,9 @@ def test_contacts_survive_a_noisy_capture() -> None:
     seen = np.array(
         [max(followed.contacts[t, 2 * s : 2 * s + 2]) > 0.5 for t, s in enumerate(stance)]
     )
-    assert seen[scored(clip)].mean() > 0.85
+    assert seen[scored(clip)].mean() > share
+    both = np.minimum(followed.contacts[:, :2].max(axis=1), followed.contacts[:, 2:].max(axis=1))
+    assert (both[scored(clip)] < 0.5).mean() > 0.35
 
 
 def test_steps_as_performed_are_as_long_as_the_performers() -> None:

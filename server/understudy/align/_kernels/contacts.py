@@ -10,7 +10,7 @@ import numpy as np
 
 from understudy.kinematics.compiled import kernel
 
-# state (4, 17), one row a point
+# state (4, 18), one row a point
 LAST = 0  # 3: m, where it was
 VELOCITY = 3  # 3: m/s, low-passed
 DELTA = 6  # 3: m, its last step
@@ -22,7 +22,8 @@ PLANTED = 13  # 1 planted on the floor, 2 still at some other height, 0 free
 RAMP = 14  # 0 to 1, linear in time
 SLOWED = 15  # s, how long it has moved no faster than a planted point, at any height
 GROUND = 16  # 0 to 1, a ramp as RAMP, for points planted on the floor
-POINT_STATE = 17
+SHAKEN = 17  # m^2, mean square of its second differences of late; negative at the start
+POINT_STATE = 18
 
 # settings (17,)
 CUTOFF_HZ = 0
@@ -44,6 +45,11 @@ CARRY_S = 15  # s of slow motion until the lowest foot is believed to stand on a
 FREE_HZ = 16  # the cutoff for the speed of a free point, whose landing must be seen at once
 SETTINGS = 17
 
+# How long a shaking is averaged, and until a least one is forgotten; the variance of the noise in
+# parts of that least mean: a second difference has six times the variance on each of three axes.
+SHAKE_S = 0.1
+FORGET_S = 1.0
+JITTER_SHARE = 0.07
 FALL_S = 0.05
 RISE_S = 0.4
 # A floor believed too low (the capture began below it) is raised to the foot that stands not far
@@ -62,7 +68,7 @@ def start(points, state, floor):
         for r in range(3):
             state[i, LAST + r] = points[i, r]
         state[i, HEIGHT] = points[i, 1]
-        state[i, JITTER] = 1e-10
+        state[i, SHAKEN] = -1.0
         floor[0] = min(floor[0], points[i, 1])
 
 
@@ -74,7 +80,8 @@ def detect(points, hips, dt, settings, state, floor):
     """
     a = 1.0 - np.exp(-2.0 * np.pi * settings[CUTOFF_HZ] * dt)
     a_free = 1.0 - np.exp(-2.0 * np.pi * settings[FREE_HZ] * dt)
-    k = dt / 0.25
+    shake = 1.0 - np.exp(-dt / SHAKE_S)
+    forget = np.exp(dt / FORGET_S)
     under = 1e9  # the lowest of the last frame: nobody hovers, so it stands if it is slow
     for i in range(points.shape[0]):
         under = min(under, state[i, HEIGHT])
@@ -91,11 +98,13 @@ def detect(points, hips, dt, settings, state, floor):
             + (dy - state[i, DELTA + 1]) ** 2
             + (dz - state[i, DELTA + 2]) ** 2
         )
-        # A running 30 % quantile of the second difference: what shakes more often than not.
-        if bend > 8.5 * state[i, JITTER]:
-            state[i, JITTER] *= np.exp(0.3 * k)
-        else:
-            state[i, JITTER] *= np.exp(-0.7 * k)
+        # White noise shakes a point at rest as much as any other, a clean one rests now and then:
+        # the least shaking of late is the capture's own.
+        if state[i, SHAKEN] < 0.0:
+            state[i, SHAKEN] = bend
+            state[i, JITTER] = JITTER_SHARE * bend
+        state[i, SHAKEN] += shake * (bend - state[i, SHAKEN])
+        state[i, JITTER] = min(state[i, JITTER] * forget, JITTER_SHARE * state[i, SHAKEN])
         state[i, JITTER] = min(max(state[i, JITTER], 1e-12), 1e-2)
         sigma = np.sqrt(state[i, JITTER])
         av = min(a_free if state[i, PLANTED] == 0.0 else a, max(0.15, 0.1 * dt / sigma))
