@@ -33,8 +33,17 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Headline:
+    """One figure of a run for those who read no more, and the command that measures it."""
+
+    what: str
+    figure: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """One run of one bench."""
+    """One run of one bench; `headlines` and the short tables `briefs` are for a README."""
 
     bench: str
     meta: Mapping[str, Json]
@@ -42,6 +51,8 @@ class Report:
     checks: Sequence[Check]
     tables: Sequence[Table] = field(default=(), repr=False)
     notes: Sequence[str] = ()
+    headlines: Sequence[Headline] = ()
+    briefs: Sequence[Table] = ()
 
     @property
     def exit_code(self) -> int:
@@ -61,6 +72,8 @@ class Report:
                 "report": {
                     "tables": [asdict(table) for table in self.tables],
                     "notes": list(self.notes),
+                    "headlines": [asdict(headline) for headline in self.headlines],
+                    "briefs": [asdict(table) for table in self.briefs],
                 },
             }
         )

@@ -13,12 +13,13 @@ from understudy.characters import load_clip
 from understudy.commands.arguments import number
 from understudy.solvers import SOLVERS
 from understudy_bench.checks import Check, judge, judge_unless_noisy
+from understudy_bench.clocked import SOURCE_HZ, ClockCell, measure_clock
 from understudy_bench.latencies import Latencies, Nanoseconds
 from understudy_bench.machine import describe_machine
 from understudy_bench.noise import Noise
 from understudy_bench.openloop import Link, OpenLoop
 from understudy_bench.processes import SERVE
-from understudy_bench.report import Meter, Report, Table, metered
+from understudy_bench.report import Headline, Meter, Report, Table, metered
 from understudy_bench.sidebyside import (
     PERFORMER,
     TRANSPORTS,
@@ -36,6 +37,7 @@ RATES_HZ: Final = (30.0, 60.0, 90.0, 120.0)
 CHARACTER: Final = "short-legs"
 _BLOCK_S: Final = 2.0
 _WARM_UP_S: Final = 0.5
+_CLOCK_S: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,28 +135,39 @@ def run(arguments: argparse.Namespace) -> Report:
 def run_budget(options: BudgetOptions) -> Report:
     """Measure every solver at every rate, one server process per transport and solver."""
     cells: list[Cell] = []
-    total = len(options.transports) * len(options.solvers) * len(options.rates_hz) * options.blocks
+    runs = len(options.transports) * len(options.solvers) * options.blocks
+    total = (runs + 1) * len(options.rates_hz)
     with metered("budget", total) as meter:
         for transport in options.transports:
             for solver in options.solvers:
                 cells += _measure(options, transport, solver, meter)
+        clock = measure_clock(
+            options.rates_hz, _CLOCK_S, options.solvers[0], options.server_command, meter
+        )
     worst = max(cells, key=lambda cell: len(cell.noise.reasons))
     meta = {**describe_machine(), **worst.noise.meta()}
     notes = (
         "a deadline is missed when an answer comes later than one period after its frame was due;"
         f" judged: the best of {options.blocks} short runs",
-        "jitter: time between two poses leaving the server against the period, p99",
+        "jitter: time between two poses leaving the server against the period, p99; of the frames'"
+        " own session it is the sender's and the way's, of a session with an output clock, driven"
+        f" at {SOURCE_HZ:g} Hz, the clock's",
         "over VMC a frame's number travels in a /VMC/Thru message, which the server hands on with"
         " the pose made of that frame; a pose counts when all its datagrams have come",
         worst.noise.sentence(),
     )
-    results = {"cells": [_plain(cell) for cell in cells]}
+    results = {
+        "cells": [_plain(cell) for cell in cells],
+        "clock": [asdict(each) for each in clock],
+    }
     checks = [check for cell in cells for check in _checks(cell)]
     tables = [
         _table(transport, [cell for cell in cells if cell.transport == transport])
         for transport in options.transports
     ]
-    return Report("budget", meta, results, checks, tables, notes)
+    tables.append(_clock_table(options, clock))
+    headlines = [_headline(options, transport, cells) for transport in options.transports]
+    return Report("budget", meta, results, checks, tables, notes, headlines)
 
 
 def _measure(options: BudgetOptions, transport: Transport, solver: str, meter: Meter) -> list[Cell]:
@@ -228,6 +241,18 @@ def _checks(cell: Cell) -> list[Check]:
     ]
 
 
+def _headline(options: BudgetOptions, transport: Transport, cells: Sequence[Cell]) -> Headline:
+    own = [cell for cell in cells if cell.transport == transport]
+    kept = sum(cell.missed_best == 0 and cell.lost == 0 for cell in own)
+    rates = ", ".join(f"{rate:g}" for rate in options.rates_hz)
+    return Headline(
+        f"over {TRANSPORTS[transport]}, {rates} Hz with {', '.join(options.solvers)}: combinations"
+        " in which every frame came back before the next was due",
+        f"{kept} of {len(own)} (best of {options.blocks} short runs each)",
+        f"understudy bench budget --seconds {options.seconds:g}",
+    )
+
+
 def _plain(cell: Cell) -> dict[str, Any]:  # Any: what JSON carries
     return {**asdict(cell), "noisy": cell.noise.noisy}
 
@@ -254,3 +279,22 @@ def _table(transport: Transport, cells: Sequence[Cell]) -> Table:
         ),
         rows,
     )  # fmt: skip
+
+
+def _clock_table(options: BudgetOptions, clock: Sequence[ClockCell]) -> Table:
+    rows = [
+        [
+            f"{each.rate_hz:g} Hz",
+            str(each.poses),
+            str(each.skipped),
+            f"{each.jitter_p50_us:,.0f}",
+            f"{each.jitter_p99_us:,.0f}",
+            f"{each.jitter_max_us:,.0f}",
+        ]
+        for each in clock
+    ]
+    return Table(
+        f"output clock, {options.solvers[0]}, us",
+        ("rate", "poses", "ticks skipped", "jitter p50", "p99", "max"),
+        rows,
+    )

@@ -30,7 +30,7 @@ from understudy_bench.machine import describe_machine
 from understudy_bench.noise import Noise, NoiseWatch
 from understudy_bench.pinning import can_pin, out_of_the_way
 from understudy_bench.processes import SERVE
-from understudy_bench.report import Json, Meter, Report, Table, metered
+from understudy_bench.report import Headline, Json, Meter, Report, Table, metered
 from understudy_bench.sidebyside import TRANSPORTS, Transport
 
 EXAMPLE = "example: understudy bench capacity --transport zmq --most 64"
@@ -170,6 +170,7 @@ def run_capacity(options: CapacityOptions) -> Report:
         checks + _growth_checks(options, growth, noise),
         [*(_table(options, each) for each in found), *_growth_tables(options, growth)],
         _notes(options, found, noise),
+        [headline for each in found for headline in _headlines(options, each)],
     )
 
 
@@ -209,6 +210,23 @@ def _cpu_per_frame(trials: Sequence[Trial]) -> dict[str, float]:
         what: min(t.cpu_us for t in trials if t.what == what and t.characters in both)
         for what in ("server", "echo")
     }
+
+
+def _headlines(options: CapacityOptions, found: Capacity) -> list[Headline]:
+    over = f"over {TRANSPORTS[found.transport]}, `{options.solver}`"
+    command = "understudy bench capacity"
+    return [
+        Headline(
+            f"characters at {RATE_HZ:g} Hz that one core holds without a missed deadline, {over}",
+            f"{found.held['server']} (a bare echo: {found.held['echo']})",
+            command,
+        ),
+        Headline(
+            f"CPU time per frame, {over}",
+            f"{found.cpu_us['server']:.0f} us, {found.cpu_ratio:.2f} times the echo's",
+            command,
+        ),
+    ]
 
 
 def _notes(options: CapacityOptions, found: Sequence[Capacity], noise: Noise) -> list[str]:

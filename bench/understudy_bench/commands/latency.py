@@ -16,7 +16,7 @@ from understudy_bench.machine import describe_machine
 from understudy_bench.motion import EndlessMotion
 from understudy_bench.openloop import Link, OpenLoop, now_ns
 from understudy_bench.processes import SERVE, BenchError
-from understudy_bench.report import Json, Report, Table, metered
+from understudy_bench.report import Headline, Json, Report, Table, metered
 from understudy_bench.sidebyside import PERFORMER, Blocks, SideBySide, run_blocks, side_by_side
 from understudy_client.clock import now_ns as wall_clock_ns
 
@@ -113,7 +113,15 @@ def run_latency(options: LatencyOptions) -> Report:
     tables = (_latency_table(options, results, server, echo), _stage_table(results))
     meta = {**describe_machine(), **run.noise.meta()}
     notes = (*_NOTES, run.noise.sentence())
-    return Report("latency", meta, results, _checks(options, results), tables, notes)
+    return Report(
+        "latency",
+        meta,
+        results,
+        _checks(options, results),
+        tables,
+        notes,
+        _headlines(options, results),
+    )
 
 
 def _results(
@@ -185,6 +193,20 @@ def _checks(options: LatencyOptions, results: Mapping[str, Json]) -> list[Check]
     return [
         judge(f"round trip / bare echo, p50, {what}", results["ratio"], "", "<=", MAX_RATIO),
         judge(f"frames lost, {what}", results["lost"], "frames", "==", 0),
+    ]
+
+
+def _headlines(options: LatencyOptions, results: Mapping[str, Json]) -> list[Headline]:
+    command = f"understudy bench latency --seconds {options.seconds:g}"
+    return [
+        Headline(
+            f"round trip of a frame at {options.rate_hz:g} Hz, `{options.solver}`, median, beside a"
+            " bare echo over the same sockets",
+            f"{results['ratio']:.2f} times the echo's ({1e-3 * results['rt_p50_us']:.2f} ms to"
+            f" {1e-3 * results['echo_p50_us']:.2f} ms)",
+            command,
+        ),
+        Headline("frames lost in that run", f"{results['lost']} of {results['frames']:,}", command),
     ]
 
 

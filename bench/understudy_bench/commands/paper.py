@@ -17,7 +17,7 @@ from understudy_bench.paper.enhancement_section import LAYOUT, enhancement_secti
 from understudy_bench.paper.swing import BODIES, SwingResult, run_swing
 from understudy_bench.paper.ukf_section import ukf_section
 from understudy_bench.paper.walking import PUBLISHED_MAX_ERROR_CM, WalkingResult, run_walking
-from understudy_bench.report import Report, Table
+from understudy_bench.report import Headline, Report, Table
 from understudy_bench.task import build_task
 
 EXAMPLE = "example: understudy bench paper --json paper.json"
@@ -91,7 +91,24 @@ def run(arguments: argparse.Namespace) -> Report:
         notes += section.notes
     notes.append(noise.sentence())
     meta = {**describe_machine(), **noise.meta()}
-    return Report("paper", meta, results, checks, tables, notes)
+    return Report("paper", meta, results, checks, tables, notes, _headlines(walks))
+
+
+def _headlines(walks: dict[str, WalkingResult]) -> list[Headline]:
+    paper, default = walks["published form"], walks["default"]
+    return [
+        Headline(
+            "largest toe error in the published walking experiment",
+            f"{paper.max_error_cm:.2f} cm in the published form, {default.max_error_cm:.3f} cm by"
+            f" default; published: {PUBLISHED_MAX_ERROR_CM:.2f} cm",
+            "understudy bench paper",
+        ),
+        Headline(
+            "slide of the planted toe in that experiment",
+            f"{default.stance_slide_cm:.0e} cm a frame",
+            "understudy bench paper",
+        ),
+    ]
 
 
 def _checks(walks: dict[str, WalkingResult], swings: Sequence[SwingResult]) -> list[Check]:

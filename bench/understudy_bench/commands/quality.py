@@ -16,6 +16,7 @@ from understudy.characters.anatomy import joint_range
 from understudy.kinematics.limits import JointLimits
 from understudy.solvers import SOLVERS
 from understudy_bench.checks import Check
+from understudy_bench.choosing import choosing_table
 from understudy_bench.machine import describe_machine
 from understudy_bench.noise import NoiseWatch
 from understudy_bench.pictures import draw_worst_instants
@@ -25,7 +26,7 @@ from understudy_bench.quality.baselines import BASELINES, CUTOFF_HZ
 from understudy_bench.quality.figures import Slide
 from understudy_bench.quality.summary import NOTES as SUMMARY_NOTES
 from understudy_bench.quality.summary import summary_tables
-from understudy_bench.report import Report, Table, metered
+from understudy_bench.report import Headline, Report, Table, metered
 
 EXAMPLE = f"""built-in clips: {", ".join(BUILTIN_CLIPS)}
 built-in characters: {", ".join(BUILTIN_CHARACTERS)}
@@ -137,7 +138,33 @@ def run_quality(options: QualityOptions) -> Report:
         tables += summary_tables(figures)
         notes += [_scope(options, figures), *SUMMARY_NOTES, *_kept(checks)]
     judged = [check for each in checks.values() for check in each]
-    return Report("quality", meta, results, judged, tables, notes)
+    return Report(
+        "quality",
+        meta,
+        results,
+        judged,
+        tables,
+        notes,
+        _headlines(options, figures),
+        [choosing_table(figures)],
+    )
+
+
+def _headlines(options: QualityOptions, figures: Sequence[Figures]) -> list[Headline]:
+    own = [each for each in figures if each.solver == "clik"]
+    planted = [each.slide_strict for each in own if each.slide_strict.judged]
+    if not planted:
+        return []
+    return [
+        Headline(
+            f"slide of planted feet, `clik`, {len(options.clips)}"
+            f" {options.collection or 'built-in'} clips to {len(options.characters)} characters,"
+            " mean (the performer's own, scaled)",
+            f"{sum(s.mean for s in planted) / len(planted):.2f} cm/s"
+            f" ({sum(s.source_mean for s in planted) / len(planted):.1f})",
+            "understudy bench quality",
+        )
+    ]
 
 
 def _scope(options: QualityOptions, figures: Sequence[Figures]) -> str:

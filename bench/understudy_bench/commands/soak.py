@@ -17,7 +17,7 @@ from understudy_bench.motion import EndlessMotion
 from understudy_bench.noise import Noise, NoiseWatch
 from understudy_bench.processes import SERVE, ServerProcess
 from understudy_bench.realtime import BLOCK_S, RealTime, soak_in_real_time
-from understudy_bench.report import Json, Report, Table, metered
+from understudy_bench.report import Headline, Json, Report, Table, metered
 from understudy_bench.sidebyside import PERFORMER
 from understudy_bench.soaking import Soaked, drift, soak_pipeline, soak_server
 from understudy_bench.startup import measure_starts
@@ -130,6 +130,7 @@ def run_soak(options: SoakOptions) -> Report:
         _checks(soak, noise),
         (_table(options, soak),),
         _notes(options, soak, noise),
+        _headlines(soak),
     )
 
 
@@ -190,6 +191,26 @@ def _notes(options: SoakOptions, soak: Soak, noise: Noise) -> list[str]:
             " came and left in between"
         )
     return [*notes, noise.sentence()]
+
+
+def _headlines(soak: Soak) -> list[Headline]:
+    command = f"understudy bench soak --frames {soak.pipeline.frames}"
+    headlines = [
+        Headline(
+            f"memory grown over {soak.pipeline.frames:,} frames",
+            f"{soak.pipeline.grown_bytes / 1024:,.0f} KiB",
+            command,
+        )
+    ]
+    if soak.starts_s:
+        headlines.append(
+            Headline(
+                "start of a server to its first frame, kernels compiled before",
+                f"{min(soak.starts_s):.1f} s",
+                command,
+            )
+        )
+    return headlines
 
 
 def _checks(soak: Soak, noise: Noise) -> list[Check]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
+import statistics
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
@@ -19,12 +18,12 @@ from understudy.kinematics import FloatArray, ForwardKinematics, Skeleton
 from understudy.solvers import SOLVERS, create_solver
 from understudy.solvers.base import Status
 from understudy_bench.checks import Check, judge, judge_unless_noisy
-from understudy_bench.machine import CpuUse, describe_machine, load_since
-from understudy_bench.noise import Noise
+from understudy_bench.machine import describe_machine
+from understudy_bench.noise import Noise, NoiseWatch
 from understudy_bench.openloop import no_collections, now_ns, sleep_until
 from understudy_bench.peers.bodies import write_task
 from understudy_bench.peers.environments import PEERS, PeerProcess
-from understudy_bench.report import Json, Report, Table, metered
+from understudy_bench.report import Headline, Json, Report, Table, metered
 from understudy_bench.task import SolverTask, build_task
 
 EXAMPLE = "example: understudy bench solvers --clip walk --peers"
@@ -136,14 +135,15 @@ def run_solvers(options: SolverOptions) -> Report:
     with ExitStack() as stack:
         ours = [_Ours(name, task, slow) for name in options.solvers]
         contestants: list[Contestant] = [*ours]
+        processes: list[PeerProcess] = []
         if options.peers:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             write_task(folder, task, slow)
-            contestants += [
-                _Peer(stack.enter_context(PeerProcess(peer, folder))) for peer in options.peers
-            ]
+            processes += [stack.enter_context(PeerProcess(peer, folder)) for peer in options.peers]
+            contestants += [_Peer(process) for process in processes]
         meter = stack.enter_context(metered(f"solvers, {task.name}", total))
-        before, began_ns, cpu_ns = CpuUse.now(), now_ns(), time.process_time_ns()
+        watch = NoiseWatch()
+        peers_before_s = sum(each.cpu_s() for each in processes)
         for contestant in contestants:
             contestant.errors()
         for turn in range(options.rounds):
@@ -152,13 +152,9 @@ def run_solvers(options: SolverOptions) -> Report:
                 if turn < _PACED_ROUNDS:
                     contestant.timing.note_paced(*contestant.paced(_PACED_FRAMES))
                 meter.advance()
-        # The peers' own time is not known here; the machine is called noisy for it only if someone
-        # else works, so without peers.
-        whole_ns = max(1, now_ns() - began_ns) * (os.cpu_count() or 1)
-        own = (time.process_time_ns() - cpu_ns) / whole_ns
-        load = load_since(before)
+        watch.count(sum(each.cpu_s() for each in processes) - peers_before_s)
         late = np.array([late_ns for each in ours for late_ns in each.late_ns], np.int64)
-        noise = Noise.measure(late, load, 1.0 if options.peers else own)
+        noise = watch.noise(late)
     return _report(options, task, [contestant.timing for contestant in contestants], noise)
 
 
@@ -256,13 +252,16 @@ def _report(
                 "hot_best_us": min(timing.hot_p50_us),
                 "paced_best_us": min(timing.paced_p50_us),
                 "times_clik": None if clik is None else _times(timing, clik),
+                "times_clik_median": None if clik is None else _median_times(timing, clik),
             }
             for timing in timings
         },
     }
     notes = (
-        "hot: frames back to back; paced: one frame per 1/120 s. p50 of the best round"
-        " (errors: 30 Hz, one solve a frame, the first 0.25 s left out)",
+        "hot: frames back to back; paced: one frame per 1/120 s. p50 of each round, and of those"
+        " the least, by the same rule for everyone; all take turns in one run. / clik: the ratio of"
+        " those, in brackets that of the rounds' medians",
+        "errors: 30 Hz, one solve a frame, the first 0.25 s left out",
         "limits: the performer's range and 5 degrees more; pinocchio, mujoco and filterpy stand"
         " for hand-written code without limits",
         noise.sentence(),
@@ -279,7 +278,28 @@ def _report(
             noisy=noise.noisy,
         )
     )
-    return Report("solvers", meta, results, checks, (_table(task, timings, clik),), notes)
+    tables = (_table(task, timings, clik),)
+    headlines = [] if clik is None else _headlines(task, timings, clik)
+    return Report("solvers", meta, results, checks, tables, notes, headlines)
+
+
+def _headlines(task: SolverTask, timings: Sequence[Timing], clik: Timing) -> list[Headline]:
+    what = f"one solve of `clik`, {task.degrees_of_freedom} degrees of freedom, joint limits on"
+    headlines = [
+        Headline(
+            what, f"{min(clik.hot_p50_us):.1f} us", f"understudy bench solvers --clip {task.name}"
+        )
+    ]
+    others = [f"{t.name} {_times(t, clik):.0f}" for t in timings if t.name in LEAST_SPEEDUP]
+    if others:
+        headlines.append(
+            Headline(
+                "times as long as `clik` on the same task in the same run",
+                ", ".join(others),
+                f"understudy bench solvers --clip {task.name} --peers",
+            )
+        )
+    return headlines
 
 
 def forward_kinematics_us(skeleton: Skeleton) -> float:
@@ -295,11 +315,17 @@ def forward_kinematics_us(skeleton: Skeleton) -> float:
 
 
 def _times(timing: Timing, clik: Timing) -> float:
-    """How many times longer it takes than clik, hot: best round against best round.
+    """How many times longer it takes than clik, hot.
 
-    The rounds take turns; noise only ever adds time, so the best ones are the fairest.
+    The p50 of each round, then the least of all rounds, of either side: everyone takes turns in
+    one run, and noise only ever adds time, so the least is the fairest to both.
     """
     return min(timing.hot_p50_us) / min(clik.hot_p50_us)
+
+
+def _median_times(timing: Timing, clik: Timing) -> float:
+    """The same by the median of the rounds: reported, since it shows what noise did."""
+    return statistics.median(timing.hot_p50_us) / statistics.median(clik.hot_p50_us)
 
 
 def _checks(clip: str, timings: Sequence[Timing], clik: Timing, noise: Noise) -> list[Check]:
@@ -345,7 +371,9 @@ def _table(task: SolverTask, timings: Sequence[Timing], clik: Timing | None) -> 
                 f"{min(timing.hot_p50_us):.1f}",
                 f"{min(timing.hot_p99_us):.1f}",
                 f"{min(timing.paced_p50_us):.0f}",
-                "" if clik is None else f"{_times(timing, clik):.1f}",
+                ""
+                if clik is None
+                else f"{_times(timing, clik):.1f} ({_median_times(timing, clik):.1f})",
                 f"{timing.error_mean_cm:.2g}",
                 f"{timing.error_max_cm:.2g}",
                 "" if limited is None else f"{limited:.2g}",

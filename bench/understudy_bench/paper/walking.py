@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.characters.builtin import builtin_character, builtin_clip, walk_stance
+from understudy.characters import builtin_character, builtin_clip
+from understudy.characters.builtin.walk import walk_stance
 from understudy.kinematics import FloatArray, ForwardKinematics, IntArray, Skeleton, rotations
 from understudy.kinematics.tasks import Effector, Targets
 from understudy.solvers import Clik, ParameterValue

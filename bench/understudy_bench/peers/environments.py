@@ -13,6 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+import psutil
+
 from understudy_bench.processes import BenchError
 
 # placo is built against another Pinocchio than pink, so they cannot share an environment.
@@ -107,6 +109,11 @@ class PeerProcess:
         self._child.stdout.close()
         self._child.terminate()
         self._child.wait()
+
+    def cpu_s(self) -> float:
+        """Seconds of processor time it has used."""
+        times = psutil.Process(self._child.pid).cpu_times()
+        return float(times.user + times.system)
 
     def order(self, op: str, **fields: int) -> dict[str, float]:
         """Have it do something and wait for the figures."""
