@@ -20,7 +20,15 @@ from understudy.ingest.vmc_assembly import VmcAssembler, VmcFrame
 from understudy_protocol import PoseMessage
 from understudy_protocol.osc import BONE_NAMES, BONE_PARENTS, VMC_NAMES, VRM1_NAMES, decode_vmc
 from understudy_protocol.osc.packet import write_message
-from understudy_protocol.osc.vmc_events import BlendApply, Bones, PassedOn, Root, SourceTime, Status
+from understudy_protocol.osc.vmc_events import (
+    BlendApply,
+    Bones,
+    Notice,
+    PassedOn,
+    Root,
+    SourceTime,
+    Status,
+)
 
 HERO = {"performer": "alice", "character": "hero", "solver": "copy"}
 PATIENT = {"vmc": "127.0.0.1:*", "stale_after_s": 20.0}
@@ -180,6 +188,24 @@ def test_the_left_hand_is_at_plus_x_with_us_and_at_minus_x_on_the_wire(
     assert stage.skeleton.offsets[upper_arm, 0] > 0.0
     assert depths[-1] > depths[0] + 0.1
     assert wire_depths[-1] > wire_depths[0] + 0.1
+
+
+def test_a_receiver_that_asks_is_told_where_requests_are_listened_to(
+    stage: VmcStage, sink: tuple[socket.socket, int]
+) -> None:
+    host, port = stage.server.endpoints.requests["hero"].rsplit(":", 1)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        # What it does not do is left alone, and does not keep it from answering.
+        asking.sendto(write_message("/VMC/Ext/Set/Shortcut", "s", "Functions.X"), (host, int(port)))
+        asking.sendto(write_message("/VMC/Ext/Set/Config", "s", "/settings"), (host, int(port)))
+        asking.sendto(write_message("/VMC/Ext/Set/Req", ""), (host, int(port)))
+    told: list[Notice] = []
+    for index in range(100):
+        stage.show(index % 8)
+        told += [event for event in frame_events(sink[0]) if isinstance(event, Notice)]
+        if told:
+            break
+    assert told == [Notice("/VMC/Ext/Rcv", (1, int(port), host))]
 
 
 def test_a_receiver_may_ask_for_fewer_bones(

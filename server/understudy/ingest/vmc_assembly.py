@@ -9,7 +9,7 @@ The latest value of every bone is kept. A frame is taken to be complete at the f
 
 Senders differ: the official sample ends a frame with OK and T, SlimeVR begins its single bundle
 with them. In the first second the assembler counts what ends this sender's frames, and then knows
-whether it need not wait for more at the end of a datagram.
+whether it need not wait for more at the end of a datagram, or may well wait for the marker.
 """
 
 from __future__ import annotations
@@ -38,6 +38,10 @@ from understudy_protocol.osc.vmc_events import (
 
 GAP_NS: Final = 3_000_000
 """Bones of one frame follow each other within a millisecond; frames are 5 ms apart and more."""
+
+MARKER_GAP_NS: Final = 25_000_000
+"""The same for a sender known to end its frames with a marker: a gap is a pause of the sender or
+the network. If the marker is lost, the next frame's first bone ends the frame."""
 
 LEARNING_NS: Final = 1_000_000_000
 """A sender is watched for this long before its habits are trusted, and then over and over."""
@@ -113,7 +117,11 @@ class VmcAssembler:
     @property
     def deadline_ns(self) -> int | None:
         """When `poll` is due; None while nothing waits."""
-        return self._arrival_ns + self._gap_ns if self._pending else None
+        if not self._pending:
+            return None
+        if self._habits.marker_last:
+            return self._arrival_ns + max(self._gap_ns, MARKER_GAP_NS)
+        return self._arrival_ns + self._gap_ns
 
     def poll(self, now_ns: int) -> VmcFrame | None:
         """The waiting frame, if no bone has come for the length of the gap."""
@@ -216,6 +224,8 @@ class _Habits:
     """
 
     def __init__(self) -> None:
+        self.marker_last = False
+        """Whether this sender ends its frames with a marker; False until that is known."""
         self._whole_body: int | None = None
         self._start_ns: int | None = None
         self._begin_watch()
@@ -237,8 +247,8 @@ class _Habits:
         if now_ns - self._start_ns >= LEARNING_NS:
             # A few frames may be torn by loss; half is no habit.
             single = self._in_one_datagram >= 0.9 * self._frames
-            marker_last = self._ended_by_marker > 0.5 * self._frames
-            self._whole_body = self._body if single and not marker_last else None
+            self.marker_last = self._ended_by_marker > 0.5 * self._frames
+            self._whole_body = self._body if single and not self.marker_last else None
             self._start_ns = now_ns
             self._begin_watch()
 

@@ -271,11 +271,13 @@ async def _open_request_ports(
         address = character.vmc_requests
         if address is None:
             continue
-        take = VmcRequests(show, character.name, calibrations).take
+        requests = VmcRequests(show, character.name, calibrations)
         try:
-            ports[character.name] = await RequestPort.open(address.host, address.port, take)
+            port = await RequestPort.open(address.host, address.port, requests.take)
         except UnderstudyError as error:
-            for port in ports.values():
-                port.close()
+            for opened in ports.values():
+                opened.close()
             raise ConfigError(f"characters.{character.name}.vmc_requests", str(error)) from None
+        ports[character.name] = port
+        requests.bound = port.bound
     return ports

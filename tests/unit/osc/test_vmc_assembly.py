@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support import vmc
-from understudy.ingest.vmc_assembly import GAP_NS, MAX_PASSED_ON, VmcAssembler, VmcFrame
+from understudy.ingest.vmc_assembly import (
+    GAP_NS,
+    MARKER_GAP_NS,
+    MAX_PASSED_ON,
+    VmcAssembler,
+    VmcFrame,
+)
 from understudy_protocol.osc.bones import BONE_INDEX, BONE_NAMES
 from understudy_protocol.osc.packet import write_bundle, write_message
 from understudy_protocol.osc.vmc_in import VmcDecoder
@@ -130,6 +136,44 @@ def test_a_sender_with_t_in_front_is_not_kept_waiting_once_it_is_known() -> None
         sender.wait(PERIOD_NS)
     assert set(at_once[:100]) == {0}  # The first second: the gap has to pass.
     assert set(at_once[150:]) == {1}
+
+
+def known_to_end_with_a_marker() -> Sender:
+    sender = Sender()
+    for number in range(200):
+        assert len(sender.send(*split_before_t(number / 200))) == 1
+        sender.wait(PERIOD_NS)
+    return sender
+
+
+def split_before_t(height: float) -> Sequence[bytes]:
+    """The body in two datagrams, T behind it."""
+    return (
+        write_bundle(vmc.bones(BODY[:12], height)),
+        write_bundle([*vmc.bones(BODY[12:], height), vmc.time(height)]),
+    )
+
+
+def test_a_pause_within_a_frame_does_not_tear_it_once_its_marker_is_known_to_come() -> None:
+    first, second = split_before_t(1.5)
+    torn = Sender()
+    assert torn.send(first) == []
+    assert [frame.trigger for frame in torn.wait(2 * GAP_NS)] == ["gap"]
+    sender = known_to_end_with_a_marker()
+    assert sender.send(first) == []
+    assert sender.wait(2 * GAP_NS) == []
+    (frame,) = sender.send(second)
+    assert frame.trigger == "marker"
+    np.testing.assert_allclose(frame.positions[0, 1], 1.5)
+
+
+def test_a_lost_marker_costs_a_known_sender_no_frame() -> None:
+    sender = known_to_end_with_a_marker()
+    sender.send(split_before_t(1.5)[0])
+    frames = sender.wait(PERIOD_NS) + sender.send(*split_before_t(1.6))
+    assert [frame.trigger for frame in frames] == ["repeat", "marker"]
+    sender.send(split_before_t(1.7)[0])
+    assert [frame.trigger for frame in sender.wait(MARKER_GAP_NS)] == ["gap"]
 
 
 def test_without_markers_or_polling_a_repeated_bone_ends_the_frame() -> None:
