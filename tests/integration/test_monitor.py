@@ -363,7 +363,12 @@ def viewer(stage: Set) -> Iterator[Connection]:
     """Another viewer's connection to the monitor, without a browser around it."""
     host = urlsplit(stage.url).netloc
     version = Subprotocol(f"viser-v{viser.__version__}")
-    with connect(f"ws://{host}", subprotocols=[version], max_size=None) as connection:
+    with connect(
+        f"ws://{host}",
+        subprotocols=[version],
+        max_size=None,
+        close_timeout=0.1,  # one that does not read cannot take its leave either
+    ) as connection:
         yield connection
 
 
