@@ -50,11 +50,13 @@ class Growth:
 
     @property
     def rows_exponent(self) -> float:
-        """e of the best fit of rows ** e to what the rows add to the cost of the fewest."""
-        least, *others = self.over_rows
-        added_us = [max(each.us - least.us, 1e-3) for each in others]
-        slope, _ = np.polyfit(np.log([each.rows for each in others]), np.log(added_us), 1)
-        return float(slope)
+        """e of a cost that grows with rows ** e, whatever it costs besides.
+
+        Of the last two doublings: if each row costs more the more there are, the second adds
+        2 ** e times what the first does.
+        """
+        *_, few, more, most = self.over_rows
+        return float(np.log2((most.us - more.us) / max(more.us - few.us, 1e-3)))
 
 
 def measure_growth(solver: str, rounds: int = _ROUNDS) -> Growth:

@@ -280,7 +280,7 @@ def _checks(options: CapacityOptions, found: Capacity, noise: Noise) -> list[Che
 
 def _growth_checks(options: CapacityOptions, growth: Growth, noise: Noise) -> list[Check]:
     few, *_, many = growth.over_joints
-    least, *_, most = growth.over_rows
+    *_, less, _, most = growth.over_rows
     return [
         judge_unless_noisy(
             f"cost of one more joint among {many.joints} / among {few.joints}, {options.solver}",
@@ -291,7 +291,7 @@ def _growth_checks(options: CapacityOptions, growth: Growth, noise: Noise) -> li
             noisy=noise.noisy,
         ),
         judge_unless_noisy(
-            f"exponent of the cost of {least.rows} to {most.rows} rows, {options.solver}",
+            f"exponent of the cost of {less.rows} to {most.rows} rows, {options.solver}",
             growth.rows_exponent,
             "",
             "<=",

@@ -251,7 +251,10 @@ def _checks(soak: Soak, noise: Noise) -> list[Check]:
         live = soak.real_time
         checks += [
             _grown("the server in real time", live.frames, live.grown_bytes),
-            judge("frames lost in real time", live.lost, "frames", "==", 0),
+            # Over hours a shared machine stands still for a moment, and then frames are dropped.
+            judge_unless_noisy(
+                "frames lost in real time", live.lost, "frames", "==", 0, noisy=noise.noisy
+            ),
             judge("open files grown in real time", live.files_grown, "files", "<=", 0),
             _drift("the server in real time", drift(live.p50_us), noise),
         ]

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 
 from understudy_bench.checks import judge
-from understudy_bench.html import plots, write_page
+from understudy_bench.html import write_page
 from understudy_bench.latencies import Latencies
 from understudy_bench.machine import describe_machine
+from understudy_bench.plots import plots
 from understudy_bench.report import Report, Table
 
 
@@ -35,7 +36,22 @@ def test_a_page_holds_plots_tables_and_checks_and_nothing_from_elsewhere(tmp_pat
     assert page.count("data:image/png;base64,") == len(plots("latency", latency_results())) == 2
     for words in ("round trip", "300", "a &lt;ratio&gt;", "said &amp; done", "FAIL"):
         assert words in page
+    assert "1 of 2 checks passed, 1 failed" in page
     assert "http" not in page
+
+
+def test_long_lists_are_folded_away_but_for_what_did_not_pass(tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    kept = [judge(f"kept {number}", 1.0, "cm", "<=", 2.0) for number in range(50)]
+    missed = judge("missed", 3.0, "cm", "<=", 2.0)
+    long = Table("every take", ("take", "us"), [[str(number), "1"] for number in range(50)])
+    write_page(Report("compare", describe_machine(), {}, [*kept, missed], [long]), file)
+    page = file.read_text(encoding="utf-8")
+    open_part = page.partition("<details>")[0]
+    assert "missed" in open_part
+    assert "kept 7" not in open_part
+    assert "kept 7" in page
+    assert "every take, 50 rows" in page
 
 
 def test_percentiles_of_a_histogram_match_the_values() -> None:
