@@ -20,7 +20,11 @@ INSTANTS: Final = 5
 # Seen from the front and a little from the left of who faces +Z, so that depth shows.
 _AZIMUTH_RAD: Final = np.radians(35.0)
 _COLOURS: Final = {"left": "#1f77b4", "right": "#d1495b", "": "#333333"}
-_FLOOR_RAD: Final = np.radians(12.0)
+# Seen from a little above.
+_ELEVATION_RAD: Final = np.radians(8.0)
+# Parts of the body's height: radius of the head, and how far from the middle a body is drawn.
+_HEAD: Final = 0.055
+_APART: Final = 0.48
 
 
 class PictureError(UnderstudyError):
@@ -30,7 +34,8 @@ class PictureError(UnderstudyError):
 def draw_pair(clip: Clip, rig: str, solver: str, path: Path) -> None:
     """Draw performer and character at five instants of a clip into an image file.
 
-    Left limbs are blue, right ones red; both bodies are drawn equally tall, on their floors.
+    Left limbs are blue, right ones red, trunk and head grey; both bodies are drawn equally tall, on
+    their floors.
     """
     pyplot = _pyplot()
     if clip.frame_count < INSTANTS:
@@ -40,14 +45,14 @@ def draw_pair(clip: Clip, rig: str, solver: str, path: Path) -> None:
     _, roles = cast_performer(clip.skeleton, motion=motion_sample(clip))
     performer = _Figure(clip, roles)
     character = _Figure(result.clip, body_roles(body))
-    figure, panels = pyplot.subplots(1, INSTANTS, figsize=(3.0 * INSTANTS, 2.9), squeeze=True)
+    figure, panels = pyplot.subplots(1, INSTANTS, figsize=(2.4 * INSTANTS, 2.25), squeeze=True)
     instants = np.linspace(0.08, 0.95, INSTANTS) * (clip.frame_count - 1)
     for panel, frame in zip(panels, instants.astype(int), strict=True):
-        performer.draw(panel, int(frame), -0.5)
-        character.draw(panel, int(frame), 0.5)
+        performer.draw(panel, int(frame), -_APART)
+        character.draw(panel, int(frame), _APART)
         panel.axhline(0.0, color="#bbbbbb", linewidth=0.8, zorder=-9)
-        panel.set_xlim(-1.1, 1.1)
-        panel.set_ylim(-0.12, 1.4)
+        panel.set_xlim(-1.0, 1.0)
+        panel.set_ylim(-0.16, 1.28)
         panel.set_aspect("equal")
         panel.axis("off")
         panel.set_title(f"{frame / clip.rate_hz:.2f} s", fontsize=9)
@@ -56,7 +61,7 @@ def draw_pair(clip: Clip, rig: str, solver: str, path: Path) -> None:
         f" {Path(rig).stem} ({character.height_m:.2f} m)",
         fontsize=11,
     )
-    figure.tight_layout()
+    figure.tight_layout(pad=0.4)
     try:
         figure.savefig(path, dpi=110)
     except (OSError, ValueError) as error:
@@ -72,6 +77,7 @@ class _Figure:
         self._clip = clip
         self._forward = ForwardKinematics(clip.skeleton)
         self._sides = _bone_sides(clip.skeleton, roles)
+        self._hips, self._head = roles.roles["hips"], roles.roles["head"]
         heights = [self._places(frame)[:, 1] for frame in range(0, clip.frame_count, 10)]
         joints = list(roles.roles.values())
         self.height_m = float(max(high[joints].max() - high[joints].min() for high in heights))
@@ -84,41 +90,49 @@ class _Figure:
     def draw(self, panel: Any, frame: int, across: float) -> None:  # Any: matplotlib's axes
         """Draw a frame, the body's height as the unit, the hips `across` from the middle."""
         places = self._places(frame) / self.height_m
-        skeleton = self._clip.skeleton
-        places = places - [places[0, 0], 0.0, places[0, 2]]
+        # A body is drawn where its hips are; a place below the floor stays there.
+        middle = np.array([places[self._hips, 0], 0.0, places[self._hips, 2]])
+        across_body = np.array([np.cos(_AZIMUTH_RAD), 0.0, -np.sin(_AZIMUTH_RAD)])
+        to_viewer = np.array([np.sin(_AZIMUTH_RAD), 0.0, np.cos(_AZIMUTH_RAD)])
+        depth = (places - middle) @ to_viewer
         seen = np.stack(
             [
-                places[:, 2] * np.sin(_AZIMUTH_RAD) - places[:, 0] * np.cos(_AZIMUTH_RAD),
-                places[:, 1],
+                across + (places - middle) @ across_body,
+                places[:, 1] * np.cos(_ELEVATION_RAD) - depth * np.sin(_ELEVATION_RAD),
             ],
             axis=1,
         )
-        depth = places[:, 2] * np.cos(_AZIMUTH_RAD) + places[:, 0] * np.sin(_AZIMUTH_RAD)
-        seen[:, 1] -= np.sin(_FLOOR_RAD) * depth * 0.5
-        seen[:, 0] = across - seen[:, 0]
+        parents = self._clip.skeleton.parents
         for joint, side in self._sides.items():
-            line = seen[[int(skeleton.parents[joint]), joint]]
+            line = seen[[int(parents[joint]), joint]]
             panel.plot(
                 line[:, 0],
                 line[:, 1],
                 color=_COLOURS[side],
-                linewidth=2.4,
+                linewidth=3.0,
                 solid_capstyle="round",
-                zorder=1.0 + depth[joint],
+                zorder=2.0 + depth[joint],
             )
+        neck, head = seen[int(parents[self._head])], seen[self._head]
+        up = head - neck
+        centre = head + _HEAD * up / max(float(np.linalg.norm(up)), 1e-6)
+        panel.scatter(*centre, s=90.0, color=_COLOURS[""], zorder=2.0 + depth[self._head])
 
 
 def _bone_sides(skeleton: Skeleton, roles: RoleMap) -> dict[int, str]:
-    """The joints whose bones belong to the body, each with its side; not hair, tails or props."""
+    """The joints whose bones belong to the body, each with its side; not hair, tails or props.
+
+    A bone is on the side of the joint it comes from: what leads to a leg or a shoulder is trunk.
+    """
     hips = roles.roles["hips"]
     named = {joint: side_of(role) for role, joint in roles.roles.items()}
     sides: dict[int, str] = {}
-    for joint, side in named.items():
+    for joint in named:
         # Whatever lies between the hips and a joint of the body is the body's too.
         while joint != hips and skeleton.parents[joint] >= 0:
-            sides[joint] = named.get(joint, side)
-            joint = int(skeleton.parents[joint])
-            side = named.get(joint, side)
+            above = int(skeleton.parents[joint])
+            sides[joint] = named.get(above, "")
+            joint = above
     return sides
 
 
