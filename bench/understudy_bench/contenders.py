@@ -39,9 +39,14 @@ class Terms:
 
 
 class Contender(Protocol):
-    """A process on one core that can be tried with any number of characters."""
+    """A process on one core that can be tried with any number of characters.
+
+    `profiles` has, for numbers tried, the time (us) that a frame spends in each of the process's
+    stages, p50, if it tells.
+    """
 
     cpu_s: float
+    profiles: dict[int, dict[str, float]]
 
     def attempt(self, characters: int) -> Trial:
         """Try it with that many."""
@@ -64,6 +69,7 @@ class ZmqServer:
 
     def __init__(self, terms: Terms) -> None:
         self.cpu_s = 0.0
+        self.profiles: dict[int, dict[str, float]] = {}
         self._terms = terms
         self._next_seq = 0
         self._stack = ExitStack()
@@ -88,7 +94,12 @@ class ZmqServer:
             crowd = Crowd("server", self._server, sockets, self._next_seq)
             try:
                 with closing(sockets):
-                    return crowd.run(self._terms.frames)
+                    trial = crowd.run(self._terms.frames)
+                told = control.request("stats", character=driven[0][0])["characters"][0]
+                self.profiles[characters] = {
+                    stage: float(times["p50"]) for stage, times in told["stages_us"].items()
+                }
+                return trial
             finally:
                 self._next_seq = crowd.next_seq
                 for names in driven:
@@ -106,6 +117,7 @@ class ZmqEcho:
 
     def __init__(self, terms: Terms) -> None:
         self.cpu_s = 0.0
+        self.profiles: dict[int, dict[str, float]] = {}
         self._terms = terms
         self._stack = ExitStack()
         self._echo = self._stack.enter_context(echo_process())
@@ -129,6 +141,7 @@ class VmcContender:
 
     def __init__(self, what: str, terms: Terms, start: Callable[[VmcCrowd], Process]) -> None:
         self.cpu_s = 0.0
+        self.profiles: dict[int, dict[str, float]] = {}
         self._what = what
         self._terms = terms
         self._start = start

@@ -26,6 +26,8 @@ def test_server_and_echo_are_searched_in_one_run(transport: Transport, most: int
     assert 0 <= found["characters"]["server"] <= most
     assert found["cpu_us_per_frame"]["server"] > 0.0
     assert results["growth"]["joint_price_ratio"] > 0.0
+    if transport == "zmq" and found["characters"]["server"]:
+        assert {"decode", "solve", "send"} <= found["stages_us"].keys()
 
 
 class Pretender:
@@ -33,6 +35,7 @@ class Pretender:
 
     def __init__(self, holds: int) -> None:
         self.cpu_s = 0.0
+        self.profiles: dict[int, dict[str, float]] = {}
         self.asked: list[int] = []
         self._holds = holds
         self._luck: Iterator[bool] = iter(())

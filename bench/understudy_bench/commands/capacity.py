@@ -69,12 +69,16 @@ class CapacityOptions:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """What one transport's search found: characters held, and CPU time per frame (us)."""
+    """What one transport's search found: characters held, and CPU time per frame (us).
+
+    `profile` is where a frame's time went in the server with as many characters as it held (us).
+    """
 
     transport: Transport
     held: Mapping[str, int]
     cpu_us: Mapping[str, float]
     trials: Sequence[Trial]
+    profile: Mapping[str, float]
 
     @property
     def share(self) -> float:
@@ -152,6 +156,7 @@ def run_capacity(options: CapacityOptions) -> Report:
                 "characters": dict(each.held),
                 "share_of_echo": each.share,
                 "cpu_us_per_frame": dict(each.cpu_us),
+                "stages_us": dict(each.profile),
                 "trials": [asdict(trial) for trial in each.trials],
             }
             for each in found
@@ -168,7 +173,10 @@ def run_capacity(options: CapacityOptions) -> Report:
         {**describe_machine(), **noise.meta()},
         results,
         checks + _growth_checks(options, growth, noise),
-        [*(_table(options, each) for each in found), *_growth_tables(options, growth)],
+        [
+            *(table for each in found for table in _tables(options, each)),
+            *_growth_tables(options, growth),
+        ],
         _notes(options, found, noise),
         [headline for each in found for headline in _headlines(options, each)],
     )
@@ -195,7 +203,8 @@ def _search(
     for contender in contenders.values():
         watch.count(contender.cpu_s)
     held = {what: search.held for what, search in searches.items()}
-    return Capacity(transport, held, _cpu_per_frame(trials), trials)
+    profile = server.profiles.get(held["server"], {})
+    return Capacity(transport, held, _cpu_per_frame(trials), trials, profile)
 
 
 def _cpu_per_frame(trials: Sequence[Trial]) -> dict[str, float]:
@@ -301,7 +310,8 @@ def _growth_checks(options: CapacityOptions, growth: Growth, noise: Noise) -> li
     ]
 
 
-def _table(options: CapacityOptions, found: Capacity) -> Table:
+def _tables(options: CapacityOptions, found: Capacity) -> list[Table]:
+    over = TRANSPORTS[found.transport]
     rows = [
         [
             f"{trial.characters} ({trial.what})",
@@ -313,12 +323,28 @@ def _table(options: CapacityOptions, found: Capacity) -> Table:
         ]
         for trial in sorted(found.trials, key=lambda t: (t.what, t.characters))
     ]
-    return Table(
-        f"characters at {RATE_HZ:g} Hz on one core over {TRANSPORTS[found.transport]},"
-        f" {options.solver}",
-        ("characters", "missed", "p50 us", "p99 us", "CPU us/frame", "sender late us"),
-        rows,
-    )
+    tables = [
+        Table(
+            f"characters at {RATE_HZ:g} Hz on one core over {over}, {options.solver}",
+            ("characters", "missed", "p50 us", "p99 us", "CPU us/frame", "sender late us"),
+            rows,
+        )
+    ]
+    if found.profile:
+        stages = [[name, f"{us:.1f}"] for name, us in found.profile.items()]
+        tables.append(
+            Table(
+                f"where a frame's time goes with {found.held['server']} characters over {over}",
+                ("stage", "p50 us"),
+                [
+                    *stages,
+                    ["all stages", f"{sum(found.profile.values()):.1f}"],
+                    # More than the stages: waking up, the sockets' own threads, housekeeping.
+                    ["CPU time per frame", f"{found.cpu_us['server']:.1f}"],
+                ],
+            )
+        )
+    return tables
 
 
 def _growth_tables(options: CapacityOptions, growth: Growth) -> list[Table]:
