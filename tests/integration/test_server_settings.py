@@ -30,6 +30,8 @@ LONGEST_WAY_M = 0.6
 STEEPEST = 1.5
 BETWEEN = 60  # frames at 120 Hz: more than the easing takes
 
+EFFECTORS = ("leftHand", "rightHand", "leftFoot", "rightFoot")
+
 SHOW = """\
 # Tonight's show.
 [server]
@@ -205,6 +207,22 @@ def test_what_was_set_live_is_saved_into_the_show_file(show: Path) -> None:
     assert text == SHOW.replace(
         'solver = "clik"\n', 'solver = "clik"\nstride = "performed"\nsmoothing = 0.25\n'
     ).replace("k1 = 0.5 # was 1\n", "k1 = 0.75 # was 1\n  k2 = 0.625\n")
+
+
+def test_an_effector_s_softness_is_told_set_and_saved(show: Path) -> None:
+    show_file = ShowFile(show)
+    with Server(show_file.config, show_file) as server:
+        walk = Walk(server)
+        walk.set(solver="ukf")
+        told = walk.control.ask("list")["sessions"][0]["parameters"]
+        names = [parameter["name"] for parameter in told]
+        assert names == [f"softness.{limb}" for limb in EFFECTORS]
+        walk.set(params={"softness.leftHand": 0.02})
+        assert walk.control.ask("list")["sessions"][0]["params"]["softness.leftHand"] == 0.02
+        walk.control.ask("save")
+        walk.close()
+    saved = load_config(show).sessions[0]
+    assert (saved.solver, saved.parameters) == ("ukf", {"k1": 1.0, "softness.leftHand": 0.02})
 
 
 def test_saving_is_refused_without_a_file_and_after_a_change_by_hand(show: Path) -> None:

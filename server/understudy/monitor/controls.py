@@ -21,7 +21,7 @@ _LAST: Final = 1e9
 _TRIES: Final = 8
 
 # What one reaches for first, in this order; the rest is folded away.
-MAIN: Final = ("alpha", "k1", "k2", "damping", "root_mobility", "corrections", "passes", "form")
+MAIN: Final = ("alpha", "k1", "k2", "damping", "softness", "corrections", "passes", "form")
 
 
 class Controls:
@@ -136,7 +136,7 @@ class Controls:
         with self._lock:
             character = str(self._character.value)
             solver = str(self._session.get("solver", ""))
-            parameters = self._view.parameters(solver)
+            parameters = self._view.parameters(self._session)
             wanted = (character, solver, *(p.name for p in parameters))
             if wanted == self._shown:
                 return
@@ -148,7 +148,7 @@ class Controls:
             self._tell(f"The solver {solver!r} has nothing to set." if not parameters else "")
             values = self._session.get("params", {})
             for p in sorted(parameters, key=_rank):
-                with self._main if p.name in MAIN else self._more:
+                with self._main if _rank(p) < len(MAIN) else self._more:
                     # Before the performer is known there is no solver to ask.
                     made = add_input(self._gui, p, values.get(p.name, p.initial))
                     made.on_update(lambda event, name=p.name: self._parameter_changed(name, event))  # type: ignore[misc]  # of any input
@@ -157,6 +157,7 @@ class Controls:
     def _follow(self) -> None:
         """Show the server's values where no viewer has just been at work."""
         session, now = self._session, time.monotonic()
+        params = session.get("params", {})
         known = () if self._view.listed is None else self._view.listed["solvers"]
         options = tuple(str(name) for name in known) or _NOBODY
         if self._solver.options != options:
@@ -164,7 +165,10 @@ class Controls:
         shown: list[tuple[str, Input, Value | None]] = [
             ("solver", self._solver, session.get("solver")),
             *((name, made, session.get(name)) for name, made in self._setting_inputs.items()),
-            *((n, made, session.get("params", {}).get(n)) for n, made in self._inputs.items()),
+            *(
+                (name, made, params.get(name, self._parameters[name].initial))
+                for name, made in self._inputs.items()
+            ),
         ]
         for name, made, value in shown:
             if value is not None and now - self._touched_s.get(name, -1e9) >= _HANDS_OFF_S:
@@ -190,10 +194,11 @@ class Controls:
 
     def _parameter_changed(self, name: str, event: viser.GuiEvent[Any]) -> None:
         with self._lock:
-            before = self._session.get("params", {}).get(name)
-            if event.client is None or before is None:
+            parameter, params = self._parameters.get(name), self._session.get("params")
+            if event.client is None or parameter is None or not params:
                 return
-            value = self._parameters[name].as_sent(read_input(event.target, before))
+            before = params.get(name, parameter.initial)
+            value = parameter.as_sent(read_input(event.target, before))
             if value != before:
                 self._change(name, {"params": {name: before}}, {"params": {name: value}})
 
@@ -270,4 +275,5 @@ class Controls:
 
 
 def _rank(parameter: Parameter) -> int:
-    return MAIN.index(parameter.name) if parameter.name in MAIN else len(MAIN)
+    kind = parameter.name.partition(".")[0]  # softness.leftHand
+    return MAIN.index(kind) if kind in MAIN else len(MAIN)

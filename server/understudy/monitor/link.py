@@ -65,9 +65,10 @@ class ServerView:
         """The counters of a character, empty if there are none."""
         return _named(self.stats, "characters", name)
 
-    def parameters(self, solver: str) -> list[Parameter]:
-        """What can be changed about a solver, empty if the server does not tell."""
+    def parameters(self, session: Fields) -> list[Parameter]:
+        """What can be changed about a session's solver, empty if the server does not tell."""
         described = {} if self.listed is None else self.listed.get("parameters", {})
+        general = described.get(session.get("solver"), [])
         return [
             Parameter(
                 str(item["name"]),
@@ -78,7 +79,7 @@ class ServerView:
                 str(item["meaning"]),
                 tuple(str(word) for word in item.get("choices", ())),
             )
-            for item in described.get(solver, [])
+            for item in (*general, *session.get("parameters", ()))
         ]
 
 

@@ -39,6 +39,8 @@ Fields = dict[str, Any]  # what msgpack carries: nil, booleans, numbers, text, l
 
 # A performer not heard for this long is `silent` in a listing.
 _SILENT_NS: Final = 1_000_000_000
+# Of the parameters of one character alone these are told; there is one for every joint besides.
+_SOFTNESS: Final = "softness."
 _STREAM_COUNTS: Final = ("late", "duplicate", "gaps", "lost", "restarts")
 _NOT_REFUSALS: Final = (
     *_STREAM_COUNTS,
@@ -298,5 +300,6 @@ def _session(session: Session) -> Fields:
         "solver": session.config.solver,
         "rate_hz": session.config.rate_hz,
         "params": session.parameters(),
+        "parameters": [asdict(p) for p in session.own_parameters() if p.name.startswith(_SOFTNESS)],
         **asdict(session.config.settings),
     }

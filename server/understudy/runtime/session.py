@@ -24,6 +24,8 @@ from understudy.runtime.sinks import PoseSink
 from understudy.runtime.timing import StageTimes, now_ns, wall_ns
 from understudy.solvers.base import ParameterValue
 from understudy.solvers.crossfade import Crossfade
+from understudy.solvers.filter import Filter
+from understudy.solvers.parameters import Parameter
 from understudy.transport import PoseOutput
 from understudy_protocol import status
 from understudy_protocol.inspection import GoalsMessage, encode_goals
@@ -274,6 +276,14 @@ class Session:
             if self._pipeline is None:
                 return dict(self.config.parameters)
             return self._pipeline.solver.parameters()
+
+    def own_parameters(self) -> tuple[Parameter, ...]:
+        """The solver's parameters for this character alone; none before there is a solver."""
+        pipeline = self._pipeline
+        solver = None if pipeline is None else pipeline.solver
+        if isinstance(solver, Crossfade):
+            solver = solver.new
+        return solver.own_parameters if isinstance(solver, Filter) else ()
 
     def reset(self) -> None:
         """Forget the past: the next frame starts afresh."""

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from understudy.config import Config, ConfigError, UdpAddress, VmcTarget, load_config, parse_config
+from understudy.config import (
+    Config,
+    ConfigError,
+    Settings,
+    UdpAddress,
+    VmcTarget,
+    load_config,
+    parse_config,
+)
 
 SMALL = """
 [[session]]
@@ -62,6 +70,9 @@ def test_a_full_file_is_read() -> None:
         solver = "clik"
         rate_hz = 60
         delay_s = 0.05
+        stride = "performed"
+        lock_feet = false
+        smoothing = 0.5
         [session.parameters]
         corrections = 2
         [[session]]
@@ -84,7 +95,9 @@ def test_a_full_file_is_read() -> None:
     assert config.sessions[0].rate_hz == 60.0
     assert config.sessions[0].delay_s == 0.05
     assert config.sessions[0].parameters == {"corrections": 2}
+    assert config.sessions[0].settings == Settings("performed", False, 0.5)
     assert config.sessions[1].performer == "bob"
+    assert config.sessions[1].settings == Settings("scaled", True, 0.0)
 
 
 def test_a_rig_is_looked_for_beside_the_file(tmp_path: Path) -> None:
@@ -166,6 +179,18 @@ def test_a_rig_is_looked_for_beside_the_file(tmp_path: Path) -> None:
         (
             SMALL + "delay_s = 0.1",
             "session[0].delay_s: needs rate_hz; a session per frame adds no delay",
+        ),
+        (
+            SMALL + 'stride = "long"',
+            "session[0].stride: 'long'; allowed: 'scaled' or 'performed'",
+        ),
+        (SMALL + "stride = 1", "session[0].stride: 1; allowed: 'scaled' or 'performed'"),
+        (SMALL + "lock_feet = 1", "session[0].lock_feet: 1; allowed: true or false"),
+        (SMALL + "smoothing = 2", "session[0].smoothing: 2; allowed: a number from 0 to 1"),
+        (
+            SMALL + "enhance = true\nsmoothing = 0.5",
+            "session[0]: enhances the performer's own body, which takes no stride, lock_feet,"
+            " smoothing",
         ),
         (SMALL + "parameters = 1", "session[0].parameters: 1 is not a table"),
         (
