@@ -23,9 +23,11 @@ _LARGEST: Final = 1 << 16
 
 
 class CrowdSockets(Protocol):
-    """`cast[i]` are the rows, numbered through, on which answers to performer i are awaited."""
+    """What a crowd needs of its sockets."""
 
-    cast: Sequence[Sequence[int]]
+    @property
+    def cast(self) -> Sequence[Sequence[int]]:
+        """For each performer the rows, numbered through, on which its answers are awaited."""
 
     def open(self) -> None:
         """Wait until the process listens."""

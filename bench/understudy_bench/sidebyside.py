@@ -93,7 +93,8 @@ def side_by_side(
             for name, way in zip(("server", "echo"), ways, strict=True)
         ]
         stack.enter_context(no_collections())
-        yield SideBySide(*processes, *links)
+        (server, echo), (to_server, to_echo) = processes, links
+        yield SideBySide(server, echo, to_server, to_echo)
 
 
 def endless_motion(clip: Clip, transport: Transport) -> Motion:
