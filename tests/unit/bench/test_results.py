@@ -37,14 +37,14 @@ def test_a_document_holds_every_figure_of_the_runs_it_is_made_from(tmp_path: Pat
 
 def test_of_many_checks_only_those_that_did_not_pass_are_listed(tmp_path: Path) -> None:
     run, out = tmp_path / "quality.json", tmp_path / "RESULTS.md"
-    kept = [judge(f"kept {number}", 1.0, "cm", "<=", 2.0) for number in range(50)]
+    kept = [judge(f"kept {number}", 1.0, "cm", "<=", 2.0) for number in range(100)]
     long = Table("every take", ("take", "us"), [[str(number), "1"] for number in range(50)])
     short = Table("by solver", ("solver", "us"), [["clik", "20"]])
     checks = [*kept, judge("missed", 3.0, "cm", "<=", 2.0)]
     Report("quality", describe_machine(), {}, checks, [long, short]).write(run)
     assert main(["results", str(run), "-o", str(out)]) == 0
     text = out.read_text(encoding="utf-8")
-    assert "50 of 51 passed" in text
+    assert "100 of 101 passed" in text
     assert "| missed | 3 cm | <= 2 | **fail** |" in text
     assert "kept 7" not in text
     assert "every take" not in text
