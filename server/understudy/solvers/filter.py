@@ -151,6 +151,11 @@ class Filter:
         return result
 
     @property
+    def own_parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of this character alone, whatever they are now."""
+        return tuple(self._known[self._general :])
+
+    @property
     def settings(self) -> FloatArray:
         """The parameters as the compiled code has them."""
         return self._params
