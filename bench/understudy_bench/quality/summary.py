@@ -12,8 +12,9 @@ from understudy_bench.report import Table
 
 NOTES: Final = (
     "goals and feet: errors of the effectors, cm; slide of planted pivots by the strict and the"
-    " wide truth, cm/s, over takes that are planted enough to tell; float over the floor while"
-    " planted, and depth below it, cm; each the mean over all takes / the worst take",
+    " wide truth, cm/s, over takes that are planted enough to tell; float while planted, over the"
+    " floor or over the performer's scaled place on a step or rung, and depth below the floor, cm;"
+    " each the mean over all takes / the worst take",
     "motion and time: jerk and power above 7.5 Hz of the joints against copying; distance from the"
     " copied posture and of the limbs' directions from the performer's, degrees; steps no performer"
     " made (pops), joints beyond a limit and numbers that are not finite, in all takes together;"

@@ -252,6 +252,7 @@ def set_goals(
         feet[f, SIDE_Z] += aside * (out * across_z - feet[f, SIDE_Z])
         toe_x = stride * points[toe, 0] + feet[f, SIDE_X]
         toe_z = stride * points[toe, 2] + feet[f, SIDE_Z]
+        # In the air the posture counts: a foot drawn up, or of another size, would pull the hips.
         ax, ay, az = turned(goals, row, 6, tx, ty, tz)
         toe_x += air * (target_positions[foot, 0] + way_x + ax - toe_x)
         toe_z += air * (target_positions[foot, 2] + way_z + az - toe_z)
