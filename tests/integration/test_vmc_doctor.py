@@ -7,15 +7,19 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from support.live import serving
 from support.udp import free_port, receiver
 from support.vmc import APPLY, blend
 from support.vmc_live import LiveVmcPerformer, VmcStage
+from understudy.characters import Clip, builtin_clip
 from understudy.cli import main
 from understudy.doctor.listening import listen_for_vmc
+from understudy.kinematics import Joint, Skeleton
 
 
 @contextmanager
@@ -69,6 +73,86 @@ def test_a_face_without_a_body_is_told(capsys: pytest.CaptureFixture[str]) -> No
             code, findings = examine(capsys, "--vmc", str(port), "--seconds", "0.5")
     assert code == 1
     assert any("but no bones" in finding["text"] for finding in findings)
+
+
+def changed(change: Callable[[Joint], Joint], scale: float = 1.0, lift_m: float = 0.0) -> Clip:
+    """The built-in walk by a body that somebody else's program has got wrong."""
+    walk = builtin_clip("walk", 120.0)
+    body = Skeleton.build(change(joint) for joint in walk.skeleton.joints())
+    roots = scale * walk.roots + [0.0, lift_m, 0.0]
+    return Clip("walk", body, walk.rate_hz, roots, walk.rotations_xyzw)
+
+
+def times(*factors: float) -> Callable[[Joint], Joint]:
+    return lambda joint: replace(joint, offset=np.array(joint.offset) * factors)
+
+
+def arms_down(joint: Joint) -> Joint:
+    if joint.name.endswith(("LowerArm", "Hand")):
+        return replace(joint, offset=(0.0, -float(np.linalg.norm(joint.offset)), 0.0))
+    return joint
+
+
+@pytest.mark.parametrize(
+    ("clip", "words"),
+    [
+        (changed(times(100.0, 100.0, 100.0), scale=100.0), "lengths are 100 times too large"),
+        (changed(times(0.01, 0.01, 0.01), scale=0.01), "lengths are 100 times too small"),
+        (changed(times(-1.0, 1.0, 1.0)), "left and right are swapped"),
+        (changed(times(-1.0, 1.0, -1.0)), "turned by half a turn"),
+        (changed(times(1.0, 1.0, 1.0), lift_m=0.9), "m above the floor"),
+        (changed(times(0.0, 0.0, 0.0)), "all bones have length zero"),
+        (changed(arms_down), "the T-pose is missing"),
+    ],
+)
+def test_a_body_that_is_sent_wrong_is_told(
+    clip: Clip, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port = free_port()
+    performer = LiveVmcPerformer(f"127.0.0.1:{port}", clip)
+    with sending(lambda number: performer.send(number % 100)):
+        _, findings = examine(capsys, "--vmc", str(port), "--seconds", "0.5")
+    performer.close()
+    assert any(words in finding["text"] for finding in findings), findings
+
+
+def test_a_pose_that_never_changes_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    port = free_port()
+    performer = LiveVmcPerformer(f"127.0.0.1:{port}")
+    with sending(lambda number: performer.send(0)):
+        code, findings = examine(capsys, "--vmc", str(port), "--seconds", "0.5")
+    performer.close()
+    assert code == 1
+    assert any("the pose never changes" in finding["text"] for finding in findings)
+
+
+def test_a_sender_at_another_usual_port_is_found(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = free_port()
+    monkeypatch.setattr("understudy.doctor.listening.USUAL_VMC_PORTS", (usual,))
+    performer = LiveVmcPerformer(f"127.0.0.1:{usual}")
+    with sending(lambda number: performer.send(number % 100)):
+        code, findings = examine(capsys, "--vmc", str(free_port()), "--seconds", "0.5")
+    performer.close()
+    assert code == 1
+    assert "nothing came" in findings[0]["text"]
+    assert f"port {usual} instead" in findings[1]["text"]
+
+
+def test_frames_that_come_in_bursts_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    port = free_port()
+    performer = LiveVmcPerformer(f"127.0.0.1:{port}")
+
+    def send(number: int) -> None:
+        for frame in range(4):
+            performer.send((4 * number + frame) % 100)
+
+    with sending(send, rate_hz=15.0):
+        _, findings = examine(capsys, "--vmc", str(port), "--seconds", "1")
+    performer.close()
+    rhythm = next(finding for finding in findings if "frames a second" in finding["text"])
+    assert rhythm["weight"] == "odd"
 
 
 def test_silence_is_told(capsys: pytest.CaptureFixture[str]) -> None:
