@@ -41,6 +41,7 @@ class Controls:
         self._parameters: dict[str, Parameter] = {}
         self._inputs: dict[str, Input] = {}
         self._touched_s: dict[str, float] = {}
+        self._known: dict[str, Value] = {}  # what each input was when it was last looked at
         self._shown: tuple[str, ...] = ()
         self._character = gui.add_dropdown("Character", _NOBODY)
         self._character.on_update(lambda _: self._rebuild())
@@ -141,8 +142,9 @@ class Controls:
             if wanted == self._shown:
                 return
             self._shown = wanted
-            for old in self._inputs.values():
+            for name, old in self._inputs.items():
                 old.remove()
+                self._known.pop(name, None)
             self._inputs, self._touched_s = {}, {}
             self._parameters = {p.name: p for p in parameters}
             self._tell(f"The solver {solver!r} has nothing to set." if not parameters else "")
@@ -171,13 +173,17 @@ class Controls:
             ),
         ]
         for name, made, value in shown:
+            if made.value != self._known.get(name, made.value):
+                continue  # a viewer changed it, and is about to be heard
             if value is not None and now - self._touched_s.get(name, -1e9) >= _HANDS_OFF_S:
                 show_value(made, value)
+            self._known[name] = made.value
         self._undo.disabled = self._undo_all.disabled = not self._changes
 
     def _solver_chosen(self, event: viser.GuiEvent[Any]) -> None:
         with self._lock:
             wanted, session = str(self._solver.value), self._session
+            self._known["solver"] = wanted
             # Without a client it was set by us, to what the server says.
             if event.client is not None and session and wanted not in (session["solver"], *_NOBODY):
                 before = {"solver": session["solver"], "params": dict(session["params"])}
@@ -185,6 +191,7 @@ class Controls:
 
     def _setting_changed(self, name: str, event: viser.GuiEvent[Any]) -> None:
         with self._lock:
+            self._known[name] = event.target.value
             before = self._session.get(name)
             if event.client is None or before is None:
                 return
@@ -194,6 +201,7 @@ class Controls:
 
     def _parameter_changed(self, name: str, event: viser.GuiEvent[Any]) -> None:
         with self._lock:
+            self._known[name] = event.target.value
             parameter, params = self._parameters.get(name), self._session.get("params")
             if event.client is None or parameter is None or not params:
                 return
