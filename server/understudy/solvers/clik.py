@@ -11,6 +11,7 @@ from understudy.kinematics import FloatArray, Pose, Skeleton
 from understudy.kinematics.limits import JointLimits
 from understudy.kinematics.tasks import Effector, Targets
 from understudy.solvers._kernels import clik_layout
+from understudy.solvers._kernels.base import BASE_FLOATS
 from understudy.solvers._kernels.clik import PROBE, step
 from understudy.solvers._kernels.frame_layout import POSE
 from understudy.solvers.base import ParameterValue, Solution
@@ -60,7 +61,7 @@ class Clik(Filter):
             step=step,
             known=PARAMETERS,
             own=clik_layout,
-            memory=np.zeros(8),
+            memory=np.zeros(BASE_FLOATS),
             limits=limits,
             mobilities=mobilities,
             orientation_arm_m=orientation_arm_m,

@@ -27,7 +27,7 @@ COMMON_PARAMETERS: Final = (
     Parameter("k1", 1.0, 0.01, 1.0, "gain of the effectors' goals, per 1/30 s"),
     Parameter("root_mobility", 0.0099, 0.0, 1e3, "how readily the root leaves its goal, m^2"),
     Parameter(
-        "max_effector_speed", 30.0, 0.1, 1e3, "a faster goal is eased in like a new one, m/s"
+        "max_effector_speed", 30.0, 0.1, 1e3, "a goal that leaves its limb faster is eased in, m/s"
     ),
     Parameter("max_joint_step", 0.7, 1e-3, 3.2, "largest turn of a joint in one solve, rad"),
     Parameter("ease_s", 0.5, 1e-3, 10.0, "time in which gains rise after a jump, s"),

@@ -10,9 +10,12 @@ import numpy as np
 
 from understudy.kinematics import FIXED, HINGE, FloatArray, IntArray, Skeleton, rotations
 from understudy.kinematics.limits import FREE_RANGE_RAD, JointLimits
-from understudy.kinematics.tasks import Effector
+from understudy.kinematics.tasks import NO_BASE, Effector
 from understudy.solvers._kernels import layout
 from understudy.solvers.base import SolverError
+
+# How far a goal may be from the root's place, in lengths of the longest limb: beyond all reach.
+FARTHEST_PER_REACH: Final = 2.0
 
 # The half-angle tangent that stands for "no limit on the twist".
 FREE_TANGENT: Final = 1e9
@@ -37,6 +40,7 @@ class Plan:
         self.effectors_i, self.effectors_f, self.blocks = _effectors(
             self.effectors, orientation_arm_m
         )
+        self.effectors_f[:, layout.FARTHEST] = FARTHEST_PER_REACH * _longest_reach(skeleton)
         self.chains, self.member = _chains(skeleton, self.effectors, self.blocks, self.joints_i)
 
     @property
@@ -69,6 +73,12 @@ def _joints(
             raise SolverError(
                 f"effector {effector.name!r}: joint {name!r} must be a ball joint below the root"
                 " to meet an orientation exactly"
+            )
+        if ints[effector.joint, layout.EXACT] >= 0:
+            other = effectors[ints[effector.joint, layout.EXACT]].name
+            raise SolverError(
+                f"effector {effector.name!r}: joint {name!r} meets the orientation of effector"
+                f" {other!r} already; a joint can meet one exactly"
             )
         ints[effector.joint, layout.EXACT] = number
     floats = np.zeros((n, layout.JOINT_FLOATS))
@@ -117,22 +127,23 @@ def _chains(
     """Which joints move which block, without a base and with each effector as the base.
 
     A joint that carries both the base and the block moves neither against the other; one that
-    carries only the base moves the block the other way round.
+    carries only the base moves the block the other way round. Those come first: the joints above a
+    block are in the order of the tree, the last of them nearest to it. A joint that meets an
+    effector's orientation takes no part in moving that effector.
     """
-    movable = [
-        j
-        for j in range(len(skeleton))
-        if joints_i[j, layout.EXACT] < 0 and joints_i[j, layout.FREEDOM] != FIXED
-    ]
-    above = [set(skeleton.ancestors(effector.joint)) for effector in effectors]
+    movable = [j for j in range(len(skeleton)) if joints_i[j, layout.FREEDOM] != FIXED]
+    above: list[set[int]] = [set(skeleton.ancestors(effector.joint)) for effector in effectors]
     tables: list[list[dict[int, int]]] = []
-    for base in [None, *above]:
+    for base, carries_base in [(NO_BASE, set()), *enumerate(above)]:
         table = []
         for number, _ in blocks:
             signs = {
-                j: int(j in above[number]) - int(base is not None and j in base) for j in movable
+                j: int(j in above[number]) - int(j in carries_base)
+                for j in movable
+                if joints_i[j, layout.EXACT] < 0 or joints_i[j, layout.EXACT] not in (number, base)
             }
-            table.append({j: sign for j, sign in signs.items() if sign != 0})
+            ordered = sorted(signs.items(), key=lambda item: item[1])
+            table.append({j: sign for j, sign in ordered if sign != 0})
         tables.append(table)
     depth = max((len(chain) for table in tables for chain in table), default=0)
     chains = np.zeros((len(tables), len(blocks), 1 + 2 * depth), np.int64)
@@ -144,6 +155,16 @@ def _chains(
             chains[t, b, 1 + depth : 1 + depth + len(chain)] = list(chain.values())
             member[t, b, list(chain)] = 1
     return chains, member
+
+
+def _longest_reach(skeleton: Skeleton) -> float:
+    """The length (m) of the longest limb, from the root to its end; 1 for a body without any."""
+    reach = np.zeros(len(skeleton))
+    for j in range(1, len(skeleton)):
+        reach[j] = reach[skeleton.parents[j]] + np.linalg.norm(skeleton.offsets[j])
+    tips = np.where(skeleton.has_tip, np.linalg.norm(skeleton.tips, axis=1), 0.0)
+    longest = float(np.max(reach + tips))
+    return longest if longest > 0.0 else 1.0
 
 
 def static_bounds(plan: Plan) -> tuple[IntArray, FloatArray]:

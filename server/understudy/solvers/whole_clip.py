@@ -278,6 +278,7 @@ class WholeClipEgik:
             state.bound[t],
             plan.effectors_i,
             plan.effectors_f,
+            self._goals[t],
             plan.blocks,
             plan.chains[0],
             self._world,

@@ -125,3 +125,52 @@ def test_a_broken_frame_at_a_change_of_base_is_over_with_the_next() -> None:
     assert np.all(np.isfinite(track.rotations_xyzw))
     assert track.statuses[20] != 0
     assert track.statuses[30] == 0
+
+
+@pytest.mark.parametrize("turned_rad", [0.0, 0.3])
+def test_what_a_new_base_kept_of_its_own_place_is_ramped_out(turned_rad: float) -> None:
+    """A foot in the air, away from its goal, becomes the base: no pop, and it arrives."""
+    pose = MOTION[0]
+    away = np.array([0.05, -0.02, 0.03])
+
+    def land(frame: int, targets: Targets) -> None:
+        targets.positions[0] += away
+        goal = Rotation.from_rotvec([0.0, turned_rad, 0.0]) * Rotation.from_quat(
+            targets.orientations_xyzw[0]
+        )
+        targets.orientations_xyzw[0] = goal.as_quat()
+        targets.strengths[0] = 0.0
+        targets.base = NO_BASE if frame < 10 else 0
+        targets.base_hold = 1.0
+
+    solver = Clik(BODY, EFFECTORS, {"eliminate": 1})
+    track = drive(solver, [pose] * 60, points=POINTS, change=land)
+    own = reached(BODY, pose, FOOT, POINTS[0])
+    places = [reached(BODY, track.pose(i), FOOT, POINTS[0]) - own for i in range(60)]
+    np.testing.assert_allclose(places[10], 0.0, atol=1e-9)
+    steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
+    assert steps.max() < 0.25 * np.linalg.norm(away)
+    np.testing.assert_allclose(places[-1], away, atol=1e-6)
+    found = orientation(BODY, track.roots[-1], track.rotations_xyzw[-1], FOOT)
+    before = orientation(BODY, pose.root, pose.rotations_xyzw, FOOT)
+    goal = Rotation.from_rotvec([0.0, turned_rad, 0.0]).as_matrix() @ before
+    np.testing.assert_allclose(found, goal, atol=1e-6)
+
+
+def test_a_base_below_a_joint_that_keeps_its_turn_is_moved_to() -> None:
+    """Turning the root would not turn it: it stands where it must all the same."""
+    effectors = (
+        Effector("foot", FOOT, orientation="exact"), Effector("toe", FOOT), Effector("hand", HAND),
+    )  # fmt: skip
+    points = np.array([[0.0, 0.0, 0.0], [0.0, 0.1, 0.1], [0.1, 0.0, 0.0]])
+
+    def plant_toe(frame: int, targets: Targets) -> None:
+        plant(frame, targets)
+        toe = Rotation.from_quat(targets.orientations_xyzw[0]).apply(points[1])
+        targets.positions[1] = targets.positions[0] + toe
+        targets.base = 1
+
+    solver = Clik(BODY, effectors, {"eliminate": 1})
+    track = drive(solver, MOTION, points=points, change=plant_toe)
+    assert np.max(track.residuals[:, 1]) < 1e-12
+    assert np.max(track.residuals[:, 0]) < 1e-3

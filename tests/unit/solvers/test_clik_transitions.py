@@ -132,6 +132,18 @@ def test_a_goal_that_leaps_is_followed_as_a_new_one() -> None:
     assert angle_between(track.rotations_xyzw[-1], pose.rotations_xyzw) < 0.02
 
 
+def test_a_goal_that_leaps_with_its_own_limb_is_followed_at_once() -> None:
+    calm = smooth_motion(BODY, 1, seed=7)[0]
+    snapped = calm.copy()
+    limb = BODY.ancestors(EFFECTORS[0].joint)[1]
+    turn = Rotation.from_rotvec([0.0, 0.0, 1.2])
+    snapped.rotations_xyzw[limb] = (Rotation.from_quat(calm.rotations_xyzw[limb]) * turn).as_quat()
+    solver = Clik(BODY, [EFFECTORS[0]], {"max_effector_speed": 1.0})
+    track = drive(solver, [calm] * 20 + [snapped] * 20, points=POINTS[:1])
+    assert track.residuals[20, 0] < 1e-3
+    assert angle_between(track.rotations_xyzw[20], snapped.rotations_xyzw) < 0.02
+
+
 @pytest.mark.parametrize("limit", [0.02, 0.1])
 def test_a_clamped_step_keeps_its_direction(limit: float) -> None:
     body = chain(4)

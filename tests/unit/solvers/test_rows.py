@@ -13,6 +13,7 @@ from support.bodies import mixed_body, moved, random_pose, world_by_scipy
 from support.solver_bench import Bench
 from understudy.kinematics import FIXED, FloatArray, Pose, Skeleton, rotations
 from understudy.kinematics.tasks import NO_BASE, Effector
+from understudy.solvers import SolverError
 from understudy.solvers._kernels.body import turn_error
 from understudy.solvers.plan import Plan
 
@@ -40,6 +41,17 @@ SETS = {
         Effector("foot", FOOT, orientation="exact"),
         Effector("hand", HAND, orientation="rows"),
     ],
+    "below exact joints": [
+        Effector("hand", HAND, orientation="rows"),
+        Effector("chest", CHEST, orientation="exact"),
+        Effector("arm", ARM, orientation="exact"),
+        Effector("foot", FOOT),
+    ],
+    "two points of an exact joint": [
+        Effector("heel", FOOT, orientation="exact"),
+        Effector("toe", FOOT),
+        Effector("hand", HAND),
+    ],
     "one chain": [
         Effector("hand", HAND),
         Effector("arm", ARM),
@@ -54,12 +66,16 @@ def bench_of(name: str, base: int = NO_BASE) -> Bench:
 
 
 def cases_with_a_base() -> list[tuple[str, int]]:
-    """Every set with every effector as the base, but those whose orientation costs no row."""
+    """Every set with every effector as the base, but those that do not turn with the root."""
+    exact = {
+        name: {e.joint for e in effectors if e.orientation == "exact"}
+        for name, effectors in SETS.items()
+    }
     return [
         (name, base)
         for name, effectors in SETS.items()
         for base in range(len(effectors))
-        if effectors[base].orientation != "exact"
+        if not exact[name] & set(BODY.ancestors(effectors[base].joint))
     ]
 
 
@@ -207,6 +223,25 @@ def test_chains_leave_out_what_cannot_move_a_block() -> None:
         assert FOOT not in joints
         assert BODY.index("collar") not in joints
         assert joints == set(np.flatnonzero(plan.member[table, block]).tolist())
+
+
+def test_an_exact_joint_whose_effector_is_ignored_moves_what_hangs_below_it() -> None:
+    bench = bench_of("below exact joints")
+    bench.targets.strengths[1:3] = 0.0
+    pose = random_pose(BODY, np.random.default_rng(13))
+    bench.aim_at(pose)
+    pose = bench.place(pose)
+    found = bench.jacobian()
+    expected = differences(bench, pose)
+    hand = slice(0, 6)
+    np.testing.assert_allclose(found[hand], expected[hand], atol=3e-9)
+    assert np.abs(found[hand, 3 * CHEST : 3 * CHEST + 3]).max() > 0.1
+
+
+def test_two_orientations_for_one_joint_are_refused() -> None:
+    pair = [Effector(name, FOOT, orientation="exact") for name in ("heel", "toe")]
+    with pytest.raises(SolverError, match=r"'toe'.*'foot'.*'heel'"):
+        Plan(BODY, pair)
 
 
 def test_bound_joints_move_only_in_the_directions_left_free() -> None:

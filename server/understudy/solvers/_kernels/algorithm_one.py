@@ -25,32 +25,42 @@ from understudy.solvers._kernels.layout import (
     SOFTNESS,
     STRENGTH,
 )
+from understudy.solvers._kernels.rows import keeps_its_turn
 
 
 @kernel(
-    "void(i8[:, ::1], f8[:, ::1], i8[::1], i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1],"
-    " f8[:, ::1], f8[:, ::1], f8[:, :, :, ::1])"
+    "void(i8[:, ::1], f8[:, ::1], i8[::1], i8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1],"
+    " i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, :, :, ::1])"
 )
-def radii(joints_i, joints_f, bound, effectors_i, effectors_f, blocks, chains, world, reached, C):
+def radii(
+    joints_i, joints_f, bound, effectors_i, effectors_f, goals, blocks, chains, world, reached, C
+):
     """C (b, n, 3, 3): block, joint, axis, row <- the radius from the axis to the block's point.
 
     A hinge has one axis; its radius stands in the place of the first.
     """
     for i in range(blocks.shape[0]):
         f = blocks[i, BLOCK_EFFECTOR]
+        # As for the Jacobian: a joint that keeps its turn is moved by its origin only.
         b = effectors_i[f, JOINT]
-        for c in range(chains[i, 0]):
+        exact = joints_i[b, EXACT] == f
+        px = world[b, 0] if exact else reached[f, 0]
+        py = world[b, 1] if exact else reached[f, 1]
+        pz = world[b, 2] if exact else reached[f, 2]
+        for c in range(chains[i, 0] - 1, -1, -1):
             j = chains[i, 1 + c]
+            if keeps_its_turn(joints_i, goals, j):
+                px = world[j, 0]
+                py = world[j, 1]
+                pz = world[j, 2]
             for k in range(3):
                 for r in range(3):
                     C[i, j, k, r] = 0.0
             if blocks[i, BLOCK_TURNS] == 1 or bound[j] == 2:
                 continue
-            # A joint that meets an orientation by itself is moved by its origin only.
-            exact = joints_i[b, EXACT] == f
-            x = (world[b, 0] if exact else reached[f, 0]) - world[j, 0]
-            y = (world[b, 1] if exact else reached[f, 1]) - world[j, 1]
-            z = (world[b, 2] if exact else reached[f, 2]) - world[j, 2]
+            x = px - world[j, 0]
+            y = py - world[j, 1]
+            z = pz - world[j, 2]
             for k in range(1 if bound[j] == 1 else 3):
                 if bound[j] == 1:
                     ax = ay = az = 0.0

@@ -7,16 +7,31 @@ import numpy as np
 from understudy.kinematics._kernels import turn
 from understudy.kinematics.compiled import kernel
 from understudy.solvers._kernels.body import turn_error
-from understudy.solvers._kernels.layout import GOAL, JOINT, TURN
+from understudy.solvers._kernels.layout import EXACT, GOAL, JOINT, PARENT, TURN
+from understudy.solvers._kernels.rows import keeps_its_turn
+
+# base (9,): the effector, then what it kept of its own place when it became the base: a translation
+# (m) and a rotation x, y, z, w on top of the goal's; and how long ago that was (s).
+BASE_AGE = 8
+BASE_FLOATS = 9
+
+
+@kernel("b1(i8[:, ::1], i8[:, ::1], f8[:, ::1], i8)")
+def can_turn_the_body(joints_i, effectors_i, goals, f):
+    """Whether effector f turns with the root: no joint on the way keeps its turn by itself."""
+    j = effectors_i[f, JOINT]
+    if joints_i[j, EXACT] == f:
+        return False
+    while j >= 0:
+        if keeps_its_turn(joints_i, goals, j):
+            return False
+        j = joints_i[j, PARENT]
+    return True
 
 
 @kernel("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[::1], f8[:, ::1], f8[:, ::1])")
 def seat(effectors_i, goals, world, base, root, q, reached):
-    """Move the whole body rigidly so that the base stands where it must: its error becomes zero.
-
-    `base` (8,): the effector, then what it kept of its own place when it became the base: a
-    translation (m) and a rotation x, y, z, w on top of the goal's.
-    """
+    """Move the whole body rigidly so that the base stands where it must: its error becomes zero."""
     f = int(base[0])
     j = effectors_i[f, JOINT]
     # The wanted orientation: kept * goal.
@@ -76,3 +91,19 @@ def take_base(effectors_i, goals, world, reached, base):
     base[5] = k * y
     base[6] = k * z
     base[7] = np.cos(0.5 * angle)
+    base[BASE_AGE] = 0.0
+
+
+@kernel("void(f8[::1], f8)")
+def let_go(base, gain):
+    """Shrink what the base kept of its own place by `gain`, 0 to 1: it goes over to its goal."""
+    for r in range(1, 4):
+        base[r] *= 1.0 - gain
+    sine = np.sqrt(base[4] * base[4] + base[5] * base[5] + base[6] * base[6])
+    if sine > 0.0:
+        half = (1.0 - gain) * np.arctan2(sine, base[7])
+        k = np.sin(half) / sine
+        base[4] *= k
+        base[5] *= k
+        base[6] *= k
+        base[7] = np.cos(half)

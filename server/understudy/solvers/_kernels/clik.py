@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.kinematics.compiled import kernel
-from understudy.solvers._kernels.base import seat, take_base
+from understudy.solvers._kernels.base import BASE_AGE, can_turn_the_body, let_go, seat, take_base
 from understudy.solvers._kernels.body import errors, forward
 from understudy.solvers._kernels.clik_layout import (
     CORRECTIONS,
@@ -29,23 +29,25 @@ from understudy.solvers._kernels.clik_layout import (
     PAPER,
     SINGULAR,
 )
-from understudy.solvers._kernels.easing import blend, ease_goals, gain_over, ramp
+from understudy.solvers._kernels.easing import aim, blend, ease_goals, gain_over, ramp
 from understudy.solvers._kernels.frame import begin, finish, hold_base, start_goals, usable
 from understudy.solvers._kernels.frame_layout import (
+    AIMED,
     DT,
     EASED,
     FINITE,
     FRESH,
+    K1,
     LAST,
     LAST_BASE,
     LAST_GOALS,
+    MAX_EFFECTOR_SPEED,
     MAX_JOINT_STEP,
     NOW,
     POSE,
-    RESTRAINT,
     ROOT_MOBILITY,
-    SAVED,
     SMALLEST,
+    UNREACHED,
     WANTED,
 )
 from understudy.solvers._kernels.layout import (
@@ -53,15 +55,14 @@ from understudy.solvers._kernels.layout import (
     BASE,
     BLOCK_EFFECTOR,
     BLOCK_TURNS,
-    EXACT,
+    FARTHEST,
     GOAL,
-    JOINT,
     JUMP,
     PLANTED,
     STRENGTH,
     TURN,
 )
-from understudy.solvers._kernels.posture import apply, carry_over, imitate
+from understudy.solvers._kernels.posture import apply, carry_over, imitate, imitate_root
 from understudy.solvers._kernels.rows import (
     add_transposed,
     back_substitute,
@@ -70,6 +71,7 @@ from understudy.solvers._kernels.rows import (
     jacobian,
     subtract_rows,
 )
+from understudy.solvers._kernels.strain import damp, tension
 
 # The row that remembers the direction in which the last frame was nearest to singular.
 PROBE = 2
@@ -79,8 +81,6 @@ PROBE = 2
 NEAR_M = 0.0002
 FAR_M = 0.003
 RESCUES = 6
-MOST_RESTRAINED = 0.95
-ROOT_SHARE = 0.5  # of it, for the root: a body far from its performer must come back
 
 
 @kernel("void(f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8, i8, f8[::1])")
@@ -170,14 +170,17 @@ def step(
     L = A[0]
     if not usable(head, source, goals, extra, params, report):
         return
+    aimed = marks[AIMED]
+    aim(effectors_f, head, goals, aimed)
     fresh = report[FRESH] == 1.0
     jump = head[JUMP] != 0.0 or report[FRESH] != 0.0
     farthest = begin(
         joints_i,
         joints_f,
+        effectors_i,
         head,
         source,
-        goals,
+        aimed,
         params,
         poses,
         roots,
@@ -188,11 +191,23 @@ def step(
         bound,
         report,
     )
+    if params[PAPER] != 0.0 and not jump:
+        # No increment of the performer's is carried over here: a goal that leaps has leapt.
+        farthest = 0.0
+        for f in range(k):
+            size = 0.0
+            for r in range(3):
+                size += (aimed[f, GOAL + r] - last_goals[f, GOAL + r]) ** 2
+            if np.sqrt(size) > params[MAX_EFFECTOR_SPEED] * params[DT]:
+                ease[f, 0] = 0.0
+            elif aimed[f, STRENGTH] > 0.0:
+                farthest = max(farthest, np.sqrt(size))
+        forward(joints_i, joints_f, eased, root, q, world, free)
     steps = 1 + int(min(farthest / params[MAX_GOAL_STEP], MAX_SUBSTEPS - 1.0))
     dt = params[DT] / steps
+    # A base whose turn does not depend on the root's cannot turn the body: it is moved to instead.
     eliminated = params[ELIMINATE] != 0.0 and head[BASE] >= 0.0
-    if eliminated and joints_i[effectors_i[int(head[BASE]), JOINT], EXACT] == int(head[BASE]):
-        eliminated = False  # its joint is turned to the goal already: the body is moved to it
+    eliminated = eliminated and can_turn_the_body(joints_i, effectors_i, aimed, int(head[BASE]))
     table = 1 + int(head[BASE]) if eliminated else 0
     chain = chains[table]
     moves = member[table]
@@ -202,10 +217,10 @@ def step(
     held = 0  # exact joints that a limit holds back
     settled = False
     for s in range(1, steps + 1):
-        # The performer and the goals at this substep, in `now`, `now_root`, `wanted`.
+        # The performer and the aimed at this substep, in `now`, `now_root`, `wanted`.
         if s == steps:
             now[:] = source
-            wanted[:] = goals
+            wanted[:] = aimed
             for r in range(3):
                 now_root[r] = head[r]
         else:
@@ -216,10 +231,10 @@ def step(
                 now_root[r] = last_root[r] + fraction * (head[r] - last_root[r])
             for f in range(k):
                 for r in range(TURN):
-                    wanted[f, r] = last_goals[f, r] + fraction * (goals[f, r] - last_goals[f, r])
-                blend(last_goals, f, goals, f, fraction, wanted, f, TURN)
-                wanted[f, STRENGTH] = goals[f, STRENGTH]
-                wanted[f, PLANTED] = goals[f, PLANTED]
+                    wanted[f, r] = last_goals[f, r] + fraction * (aimed[f, r] - last_goals[f, r])
+                blend(last_goals, f, aimed, f, fraction, wanted, f, TURN)
+                wanted[f, STRENGTH] = aimed[f, STRENGTH]
+                wanted[f, PLANTED] = aimed[f, PLANTED]
         gain = 1.0
         if params[DEXTERITY] > 0.0 and report[SMALLEST] > 0.0:
             trace = 0.0
@@ -227,11 +242,13 @@ def step(
                 trace += rows[4, i]
             x = min(1.0, np.sqrt(report[SMALLEST] / max(trace, 1e-12)) / params[DEXTERITY])
             gain = max(0.05, x * x * (3.0 - 2.0 * x))
+        # The root goes no farther than goals do, or it would leave them; half a limb is near.
+        longest_way = params[MAX_EFFECTOR_SPEED] * dt
+        for f in range(k):
+            longest_way = max(longest_way, 0.25 * effectors_f[f, FARTHEST])
         posture_gain = gain_over(params[K2] * gain * ramp(ease[k, 0], params), dt)
         if fresh:
             posture_gain = 1.0
-        root_gain = posture_gain * (1.0 - ROOT_SHARE * report[RESTRAINT])
-        posture_gain *= 1.0 - report[RESTRAINT]
         ease[k, 0] += dt
         if params[PAPER] == 0.0:
             carry_over(joints_i, joints_f, wanted, last, now, q)
@@ -251,18 +268,32 @@ def step(
             if report[LAST_BASE] != head[BASE]:
                 base[0] = head[BASE]
                 if fresh:
-                    for r in range(1, 7):
-                        base[r] = 0.0
+                    base[1:] = 0.0
                     base[7] = 1.0
                 else:
                     take_base(effectors_i, eased, world, reached, base)
                 report[LAST_BASE] = head[BASE]
+            else:
+                let_go(base, gain_over(params[K1] * gain * ramp(base[BASE_AGE], params), dt))
+                base[BASE_AGE] += dt
             seat(effectors_i, eased, world, base, root, q, reached)
             forward(joints_i, joints_f, eased, root, q, world, free)
             errors(effectors_i, effectors_f, eased, blocks, world, reached, e)
         else:
             report[LAST_BASE] = -1.0
-        jacobian(joints_i, bound, effectors_i, effectors_f, blocks, chain, world, reached, free, J)
+        jacobian(
+            joints_i,
+            bound,
+            effectors_i,
+            effectors_f,
+            wanted,
+            blocks,
+            chain,
+            world,
+            reached,
+            free,
+            J,
+        )
         gram(joints_f, effectors_i, effectors_f, wanted, blocks, chain, moves, root_mobility, J, L)
         for i in range(m):
             rows[4, i] = L[i, i]
@@ -279,9 +310,11 @@ def step(
         for i in range(m):
             probe[i] = y[i] / size
         report[SMALLEST] = 1.0 / size
-        damping = 0.0
-        if report[SMALLEST] < params[SINGULAR]:
-            damping = params[DAMPING] * (1.0 - report[SMALLEST] / params[SINGULAR])
+        damping = params[DAMPING] * max(0.0, 1.0 - report[SMALLEST] / params[SINGULAR])
+        strained = params[PAPER] == 0.0 and report[UNREACHED] > FAR_M
+        pull = 0.0
+        if strained:
+            pull = tension(joints_f, effectors_f, blocks, chain, world, reached, e)
         if params[PAPER] != 0.0:
             # Steps 1 to 3: predict with the primary increment, measure both errors there, go back.
             for i in range(m):
@@ -297,10 +330,6 @@ def step(
             add_transposed(
                 joints_f, effectors_i, effectors_f, wanted, blocks, chain, root_mobility, J, y, d
             )
-            saved = marks[SAVED]  # the reached points before the prediction
-            for f in range(k):
-                for r in range(3):
-                    saved[f, r] = reached[f, r]
             for j in range(n):
                 for r in range(4):
                     last[j, r] = q[j, r]
@@ -314,10 +343,7 @@ def step(
                 forward(joints_i, joints_f, eased, root, q, world, free)
             errors(effectors_i, effectors_f, eased, blocks, world, reached, e)
             imitate(joints_i, wanted, bound, free, q, now, extra, posture_gain, d)
-            for r in range(3):
-                d[0, r] = 0.0
-                if not eliminated:
-                    d[0, r] = root_gain * (now_root[r] - root[r]) + extra[0, r]
+            imitate_root(now_root, root, extra, posture_gain, longest_way, eliminated, d)
             for i in range(m):
                 e[i] += dx[i]
             for j in range(n):
@@ -327,19 +353,20 @@ def step(
                 root[r] = last_root[r]
         else:
             imitate(joints_i, wanted, bound, free, q, now, extra, posture_gain, d)
-            for r in range(3):
-                d[0, r] = 0.0
-                if not eliminated:
-                    d[0, r] = root_gain * (now_root[r] - root[r]) + extra[0, r]
+            imitate_root(now_root, root, extra, posture_gain, longest_way, eliminated, d)
         if eliminated:
             for r in range(3):
                 d[1, r] = 0.0
-        if damping > 0.0:
-            # Near singularity only the primary task is damped; the projector stays exact.
-            for i in range(m):
-                y[i] = 0.0
-            subtract_rows(effectors_i, effectors_f, blocks, chain, root_mobility, J, d, y)
-            back_substitute(L, y, m)
+        for i in range(m):
+            y[i] = 0.0
+        subtract_rows(effectors_i, effectors_f, blocks, chain, root_mobility, J, d, y)
+        back_substitute(L, y, m)
+        factor = L
+        root_reach = root_mobility
+        if damping > 0.0 or pull > 0.0:
+            # Only the primary task is damped; the projector stays exact.
+            factor = A[1]
+            root_reach = root_mobility + pull if root_mobility > 0.0 else 0.0
             gram(
                 joints_f,
                 effectors_i,
@@ -348,24 +375,37 @@ def step(
                 blocks,
                 chain,
                 moves,
-                root_mobility,
+                root_reach,
                 J,
-                A[1],
+                factor,
             )
-            for i in range(m):
-                A[1, i, i] += damping
-            if cholesky(A[1], m) == 0:
+            damp(effectors_f, wanted, blocks, damping, pull, factor)
+            if cholesky(factor, m) == 0:
                 break
+        for i in range(m):
+            dx[i] = e[i]
+        back_substitute(factor, dx, m)
+        share = 1.0
+        if params[PAPER] == 0.0:
+            # The aimed' hold on a stretched limb bends the surface on which the imitation moves: a
+            # longer step would cross the optimum, and the next one back again.
             for i in range(m):
-                dx[i] = e[i]
-            back_substitute(A[1], dx, m)
+                e[i] = y[i] + dx[i]
+            strain = tension(joints_f, effectors_f, blocks, chain, world, reached, e)
+            share = min(1.0, 2.0 / (1.0 + strain))
+        if share < 1.0:
+            for i in range(m):
+                y[i] *= share
+            for j in range(n + 1):
+                for r in range(3):
+                    d[j, r] *= share
+        if root_reach == root_mobility:
             for i in range(m):
                 y[i] += dx[i]
         else:
-            for i in range(m):
-                y[i] = e[i]
-            subtract_rows(effectors_i, effectors_f, blocks, chain, root_mobility, J, d, y)
-            back_substitute(L, y, m)
+            add_transposed(
+                joints_f, effectors_i, effectors_f, wanted, blocks, chain, root_reach, J, dx, d
+            )
         add_transposed(
             joints_f, effectors_i, effectors_f, wanted, blocks, chain, root_mobility, J, y, d
         )
@@ -375,7 +415,6 @@ def step(
             corrections = max(corrections, 12)
         rescues = RESCUES if corrections > 0 else 0
         before = np.inf
-        factor = A[1] if damping > 0.0 else L
         settled = False
         for c in range(corrections + rescues):
             worst_clip = max(worst_clip, clipped)
@@ -388,11 +427,8 @@ def step(
             missing = 0.0
             for i in range(m):
                 missing = max(missing, abs(e[i]))
-            if c == 1 and not fresh:
-                # Goals that one correction did not reach are at odds with the imitation, or with
-                # each other: at full gain the two would shake the body between them.
-                restraint = MOST_RESTRAINED if missing > FAR_M else 0.0
-                report[RESTRAINT] += 0.5 * (restraint - report[RESTRAINT])
+            if c == 1:
+                report[UNREACHED] = missing
             if c >= corrections and (missing < NEAR_M or missing > 0.7 * before):
                 settled = True  # and `world`, `reached`, `e` are those of the pose
                 break
@@ -403,6 +439,7 @@ def step(
                     bound,
                     effectors_i,
                     effectors_f,
+                    wanted,
                     blocks,
                     chain,
                     world,
@@ -410,6 +447,10 @@ def step(
                     free,
                     J,
                 )
+                pull = 0.0
+                if strained:
+                    pull = tension(joints_f, effectors_f, blocks, chain, world, reached, e)
+                root_reach = root_mobility + pull if root_mobility > 0.0 else 0.0
                 gram(
                     joints_f,
                     effectors_i,
@@ -418,18 +459,17 @@ def step(
                     blocks,
                     chain,
                     moves,
-                    root_mobility,
+                    root_reach,
                     J,
                     factor,
                 )
-                for i in range(m):
-                    factor[i, i] += damping
+                damp(effectors_f, wanted, blocks, damping, pull, factor)
                 if cholesky(factor, m) == 0:
                     break
             back_substitute(factor, e, m)
             d[:] = 0.0
             add_transposed(
-                joints_f, effectors_i, effectors_f, wanted, blocks, chain, root_mobility, J, e, d
+                joints_f, effectors_i, effectors_f, wanted, blocks, chain, root_reach, J, e, d
             )
             clipped = apply(
                 joints_i, joints_f, wanted, bound, free, d, params[MAX_JOINT_STEP], root, q

@@ -152,6 +152,8 @@ def correct(
     clipped = 0
     worst = 0
     done = 0
+    astray = False
+    returned = False
     shorter = report[LEVENBERG]
     last = passes + MORE_PASSES
     for attempt in range(last + 1):
@@ -166,6 +168,12 @@ def correct(
                 break
             cost = cost_of(joints_f, root_mobility, d, e, slack)
             if cost <= best or clipped > 0 or attempt == 0:
+                returned = astray
+                astray = False
+                break
+            if not astray and attempt < last:
+                # The way is curved: a step along it is judged once the goals are met again.
+                astray = True
                 break
             # Too far: back to where it was better, and from there less far.
             q[:] = poses[BEST]
@@ -176,23 +184,37 @@ def correct(
         if attempt == last:
             break
         if taken_back:
+            astray = False
             largest = 0.0
             for i in range(m):
                 largest = max(largest, A[0, i, i] / slack[i])
             shorter = max(10.0 * shorter, 0.1, 1e-3 * largest)
         else:
-            enough = passes + 1 if clipped > 0 else passes
-            if done >= enough and cost > (1.0 - WORTHWHILE) * best:
-                break
-            if done > 0:
-                shorter = 0.1 * shorter if shorter > 0.1 else 0.0
-            best = cost
-            done += 1
-            poses[BEST] = q
-            for r in range(3):
-                roots[BEST, r] = root[r]
+            enough = passes + 1 if clipped > 0 or returned else passes
+            if astray:
+                d[:] = 0.0
+            else:
+                if done >= enough and cost > (1.0 - WORTHWHILE) * best:
+                    break
+                if done > 0:
+                    shorter = 0.1 * shorter if shorter > 0.1 else 0.0
+                best = cost
+                done += 1
+                poses[BEST] = q
+                for r in range(3):
+                    roots[BEST, r] = root[r]
             jacobian(
-                joints_i, bound, effectors_i, effectors_f, blocks, chain, world, reached, free, J
+                joints_i,
+                bound,
+                effectors_i,
+                effectors_f,
+                goals,
+                blocks,
+                chain,
+                world,
+                reached,
+                free,
+                J,
             )
             if chord != 1.0:
                 take_chords(blocks, chain, chord, J)

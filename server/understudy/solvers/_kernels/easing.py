@@ -8,6 +8,7 @@ from understudy.kinematics.compiled import kernel
 from understudy.solvers._kernels.body import turn_error
 from understudy.solvers._kernels.frame_layout import EASE_GAIN, EASE_S, K1, MAX_EFFECTOR_SPEED
 from understudy.solvers._kernels.layout import (
+    FARTHEST,
     GOAL,
     JOINT,
     PLANTED,
@@ -158,3 +159,22 @@ def ease_goals(params, ease, goals, last_goals, dt, gain, eased):
             for r in range(4):
                 eased[f, TURN + r] = goals[f, TURN + r]
     return short
+
+
+@kernel("void(f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1])")
+def aim(effectors_f, head, goals, aimed):
+    """aimed <- goals; one far beyond any reach from the root's place becomes one just beyond it.
+
+    The body leans the same way, and need not come back from a hundred metres.
+    """
+    aimed[:] = goals
+    for f in range(goals.shape[0]):
+        dx = goals[f, GOAL] - head[0]
+        dy = goals[f, GOAL + 1] - head[1]
+        dz = goals[f, GOAL + 2] - head[2]
+        size = dx * dx + dy * dy + dz * dz
+        if size > effectors_f[f, FARTHEST] ** 2:
+            share = effectors_f[f, FARTHEST] / np.sqrt(size)
+            aimed[f, GOAL] = head[0] + share * dx
+            aimed[f, GOAL + 1] = head[1] + share * dy
+            aimed[f, GOAL + 2] = head[2] + share * dz

@@ -19,7 +19,7 @@ from understudy.kinematics._kernels import difference, turn
 from understudy.kinematics.compiled import kernel
 from understudy.solvers._kernels.body import errors, forward
 from understudy.solvers._kernels.correction import correct
-from understudy.solvers._kernels.easing import ease_goals
+from understudy.solvers._kernels.easing import aim
 from understudy.solvers._kernels.egik_layout import (
     ACCELERATION,
     ALPHA,
@@ -28,13 +28,13 @@ from understudy.solvers._kernels.egik_layout import (
     VELOCITY,
     C,
 )
-from understudy.solvers._kernels.following import follow
-from understudy.solvers._kernels.frame import begin, finish, hold_base, start_goals, usable
+from understudy.solvers._kernels.following import set_out
+from understudy.solvers._kernels.frame import finish, hold_base, usable
 from understudy.solvers._kernels.frame_layout import (
+    AIMED,
     DT,
     EASED,
     FRESH,
-    LAST_GOALS,
     MAX_JOINT_STEP,
     NOW,
     POSE,
@@ -124,29 +124,15 @@ def step(
     """One frame. State: `poses`, `roots`, `marks`, `ease`, `past`; the rest is scratch or input."""
     if not usable(head, source, goals, extra, params, report):
         return
+    aimed = marks[AIMED]
+    aim(effectors_f, head, goals, aimed)
     if head[JUMP] != 0.0 or report[FRESH] != 0.0:
         past[:] = 0.0
-    begin(
-        joints_i,
-        joints_f,
-        head,
-        source,
-        goals,
-        params,
-        poses,
-        roots,
-        marks,
-        ease,
-        world,
-        free,
-        bound,
-        report,
-    )
+    set_out(
+        joints_i, joints_f, effectors_i, head, source, aimed, params, poses, roots, marks, ease,
+        world, free, bound, report,
+    )  # fmt: skip
     eased = marks[EASED]
-    start_goals(effectors_i, world, goals, ease, marks[LAST_GOALS], eased)
-    ease_goals(params, ease, goals, marks[LAST_GOALS], params[DT], 1.0, eased)
-    marks[LAST_GOALS] = goals
-    follow(joints_i, joints_f, head, source, goals, params, poses, roots, ease, report)
     # Weights count frames of 1/30 s: the pull of a velocity is the same at every rate.
     frames = 1.0 / (30.0 * params[DT])
     k1 = params[VELOCITY] * frames
@@ -187,7 +173,7 @@ def step(
     else:  # pure copying: no goal counts, not even for a foot's own orientation
         wanted = marks[WANTED]
         wanted[:] = eased
-        for f in range(goals.shape[0]):
+        for f in range(aimed.shape[0]):
             wanted[f, STRENGTH] = 0.0
         poses[POSE] = poses[PRIOR]
         for r in range(3):

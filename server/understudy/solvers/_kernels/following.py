@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from understudy.kinematics._kernels import difference, turn
 from understudy.kinematics.compiled import kernel
-from understudy.solvers._kernels.easing import blend, gain_over, ramp
-from understudy.solvers._kernels.frame_layout import DT, FRESH, LAST, NOW, POSE
+from understudy.solvers._kernels.body import forward
+from understudy.solvers._kernels.easing import blend, ease_goals, gain_over, ramp
+from understudy.solvers._kernels.frame import begin, start_goals
+from understudy.solvers._kernels.frame_layout import DT, EASED, FRESH, LAST, LAST_GOALS, NOW, POSE
 from understudy.solvers._kernels.layout import EXACT, FREEDOM, JUMP, STRENGTH
 from understudy.solvers._kernels.posture import carry_over, on_hinge
 
@@ -73,6 +75,59 @@ def follow(joints_i, joints_f, head, source, goals, params, poses, roots, ease, 
     poses[LAST] = source
     for r in range(3):
         roots[LAST, r] = head[r]
+
+
+@kernel(
+    "void(i8[:, ::1], f8[:, ::1], i8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[::1],"
+    " f8[:, :, ::1], f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1],"
+    " f8[::1])"
+)
+def set_out(
+    joints_i,
+    joints_f,
+    effectors_i,
+    head,
+    source,
+    goals,
+    params,
+    poses,
+    roots,
+    marks,
+    ease,
+    world,
+    free,
+    bound,
+    report,
+):
+    """A frame's opening where a prediction is corrected: POSE goes along, NOW and EASED are set."""
+    begin(
+        joints_i,
+        joints_f,
+        effectors_i,
+        head,
+        source,
+        goals,
+        params,
+        poses,
+        roots,
+        marks,
+        ease,
+        world,
+        free,
+        bound,
+        report,
+    )
+    eased = marks[EASED]
+    follow(joints_i, joints_f, head, source, goals, params, poses, roots, ease, report)
+    if head[JUMP] == 0.0 and report[FRESH] == 0.0:
+        for f in range(goals.shape[0]):
+            if goals[f, STRENGTH] > 0.0 and ease[f, 0] == 0.0:
+                # A new effector starts where the performer's increment has taken it.
+                forward(joints_i, joints_f, eased, roots[POSE], poses[POSE], world, free)
+                break
+    start_goals(effectors_i, world, goals, ease, marks[LAST_GOALS], eased)
+    ease_goals(params, ease, goals, marks[LAST_GOALS], params[DT], 1.0, eased)
+    marks[LAST_GOALS] = goals
 
 
 @kernel("UniTuple(f8, 2)(f8[:, ::1], i8, f8, f8, f8)")

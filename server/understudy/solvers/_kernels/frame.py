@@ -9,6 +9,7 @@ from understudy.kinematics.compiled import kernel
 from understudy.solvers._kernels.body import forward
 from understudy.solvers._kernels.easing import stand_still
 from understudy.solvers._kernels.frame_layout import (
+    BEST,
     CLIPPED,
     DT,
     EASE_S,
@@ -31,10 +32,14 @@ from understudy.solvers._kernels.layout import (
     FREEDOM,
     GOAL,
     GOAL_FLOATS,
+    JOINT,
     JUMP,
+    POINT,
+    POSITION,
+    ROTATION,
     STRENGTH,
 )
-from understudy.solvers._kernels.posture import on_hinge
+from understudy.solvers._kernels.posture import carry_over, on_hinge
 
 
 @kernel("b1(f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[::1])")
@@ -63,13 +68,44 @@ def usable(head, source, goals, extra, params, report):
     return False
 
 
+@kernel("f8(i8[:, ::1], f8[:, ::1], f8[:, ::1], i8)")
+def distance(effectors_i, world, goals, f):
+    """How far (m) effector f is from its goal in `world`."""
+    j = effectors_i[f, JOINT]
+    size = 0.0
+    for r in range(3):
+        at = world[j, POSITION + r]
+        for t in range(3):
+            at += world[j, ROTATION + 3 * r + t] * goals[f, POINT + t]
+        size += (goals[f, GOAL + r] - at) ** 2
+    return np.sqrt(size)
+
+
 @kernel(
-    "f8(i8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[:, :, ::1],"
-    " f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1], f8[::1])"
+    "void(i8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[:, :, ::1], f8[:, ::1],"
+    " f8[:, ::1], f8[:, ::1])"
+)
+def go_along(joints_i, joints_f, head, source, goals, poses, roots, world, free):
+    """world <- the last pose after the performer's own increment, in scratch (BEST).
+
+    A limb whose capture snaps takes its goal with it: that goal has not leapt.
+    """
+    poses[BEST] = poses[POSE]
+    for r in range(3):
+        roots[BEST, r] = roots[POSE, r] + head[r] - roots[LAST, r]
+    carry_over(joints_i, joints_f, goals, poses[LAST], source, poses[BEST])
+    forward(joints_i, joints_f, goals, roots[BEST], poses[BEST], world, free)
+
+
+@kernel(
+    "f8(i8[:, ::1], f8[:, ::1], i8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[::1],"
+    " f8[:, :, ::1], f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1],"
+    " f8[::1])"
 )
 def begin(
     joints_i,
     joints_f,
+    effectors_i,
     head,
     source,
     goals,
@@ -132,15 +168,24 @@ def begin(
             for f in range(k + 1):
                 ease[f, 0] = 0.0
     else:
+        reach = params[MAX_EFFECTOR_SPEED] * params[DT]
+        predicted = False
         for f in range(k):
             if goals[f, STRENGTH] > 0.0:
                 size = 0.0
                 for r in range(3):
                     size += (goals[f, GOAL + r] - marks[LAST_GOALS, f, GOAL + r]) ** 2
-                if size > (params[MAX_EFFECTOR_SPEED] * params[DT]) ** 2:
-                    ease[f, 0] = 0.0  # no limb moves like that: eased in like a new effector
-                else:
-                    farthest = max(farthest, size)
+                if size > reach * reach:
+                    if not predicted:
+                        go_along(
+                            joints_i, joints_f, head, source, goals, poses, roots,
+                            world, free,
+                        )  # fmt: skip
+                        predicted = True
+                    if distance(effectors_i, world, goals, f) > reach:
+                        ease[f, 0] = 0.0  # no limb moves like that: eased in like a new effector
+                        continue
+                farthest = max(farthest, size)
     return np.sqrt(farthest)
 
 

@@ -22,7 +22,7 @@ FINITE: Final = 3  # 1 if the result is finite; 0: the last pose was kept
 LAST_BASE: Final = 4  # memory: the base of the last frame
 FRESH: Final = 5  # memory: after a reset, 1 starts at the first frame's posture, 2 from a pose
 LEVENBERG: Final = 6  # memory: how much shorter than Gauss and Newton's the last steps had to be
-RESTRAINT: Final = 7  # memory: 0 to 1, how much of the imitation is kept back for the goals' sake
+UNREACHED: Final = 7  # memory: m, what the corrections of the last frame have left
 REPORT: Final = 8
 
 # poses (7, n, 4) and roots (7, HEAD_FLOATS)
@@ -35,9 +35,9 @@ BEST: Final = 5  # scratch: the best pose so far in this frame
 TRACKED: Final = 6  # the performer's, as a filter knows it
 POSES: Final = 7
 
-# marks (4, k, GOAL_FLOATS); WANTED and SAVED are a solver's own
+# marks (4, k, GOAL_FLOATS); WANTED is a solver's own
 LAST_GOALS: Final = 0
 WANTED: Final = 1
 EASED: Final = 2  # goals, short of the given ones by what is left of an old discrepancy
-SAVED: Final = 3
+AIMED: Final = 3  # goals, none of them farther away than it could matter
 MARKS: Final = 4

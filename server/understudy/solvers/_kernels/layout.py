@@ -36,7 +36,8 @@ EFFECTOR_INTS: Final = 4
 SELECT: Final = 0  # 9: rows are the axes that count, in the world; zero rows do not count
 SOFTNESS: Final = 9  # m^2
 ARM: Final = 10  # m for one radian of orientation error
-EFFECTOR_FLOATS: Final = 11
+FARTHEST: Final = 11  # m: a goal farther from the root's place counts as one this far
+EFFECTOR_FLOATS: Final = 12
 
 # blocks (b, 3): three rows of the Jacobian each
 BLOCK_EFFECTOR: Final = 0

@@ -121,6 +121,23 @@ def imitate(joints_i, goals, bound, free, q, now, extra, gain, d):
             d[1 + j, 2] = z
 
 
+@kernel("void(f8[::1], f8[::1], f8[:, ::1], f8, f8, b1, f8[:, ::1])", inline=True)
+def imitate_root(now, root, extra, gain, most, eliminated, d):
+    """d[0] <- the root's way to its place, at `most` m of it; none where the base is eliminated."""
+    x = now[0] - root[0]
+    y = now[1] - root[1]
+    z = now[2] - root[2]
+    size = np.sqrt(x * x + y * y + z * z)
+    if eliminated:
+        d[0, 0] = d[0, 1] = d[0, 2] = 0.0
+        return
+    if gain * size > most:
+        gain = most / size
+    d[0, 0] = gain * x + extra[0, 0]
+    d[0, 1] = gain * y + extra[0, 1]
+    d[0, 2] = gain * z + extra[0, 2]
+
+
 @kernel(
     "i8(i8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1], f8[:, ::1], f8[:, ::1], f8, f8[::1],"
     " f8[:, ::1])",

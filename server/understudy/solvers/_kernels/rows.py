@@ -28,12 +28,21 @@ from understudy.solvers._kernels.layout import (
 )
 
 
+@kernel("b1(i8[:, ::1], f8[:, ::1], i8)", inline=True)
+def keeps_its_turn(joints_i, goals, j):
+    """Whether joint j meets an orientation goal by itself, whatever the joints above it do."""
+    e = joints_i[j, EXACT]
+    return e >= 0 and goals[e, STRENGTH] > 0.0
+
+
 @kernel(
-    "void(i8[:, ::1], i8[::1], i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], f8[:, ::1],"
-    " f8[:, ::1], f8[:, ::1], f8[:, :, :, ::1])",
+    "void(i8[:, ::1], i8[::1], i8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1],"
+    " f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, :, :, ::1])",
     inline=True,
 )
-def jacobian(joints_i, bound, effectors_i, effectors_f, blocks, chains, world, reached, free, J):
+def jacobian(
+    joints_i, bound, effectors_i, effectors_f, goals, blocks, chains, world, reached, free, J
+):
     """J (b, n, 3, 3): block, joint, tangent direction, row. Only the joints of a chain are written.
 
     A chain's sign is -1 for joints between the root and the base: what they turn is the rest of
@@ -43,19 +52,24 @@ def jacobian(joints_i, bound, effectors_i, effectors_f, blocks, chains, world, r
     for i in range(blocks.shape[0]):
         f = blocks[i, BLOCK_EFFECTOR]
         turns = blocks[i, BLOCK_TURNS]
-        if turns == 0:
-            x = reached[f, 0]
-            y = reached[f, 1]
-            z = reached[f, 2]
-            if joints_i[effectors_i[f, JOINT], EXACT] == f:
-                # The joint keeps its orientation by itself: what the others move is its origin.
-                b = effectors_i[f, JOINT]
-                x = world[b, 0]
-                y = world[b, 1]
-                z = world[b, 2]
-        for c in range(chains[i, 0]):
+        # What the joints move: the point; above a joint that keeps its turn, that one's origin.
+        x = reached[f, 0]
+        y = reached[f, 1]
+        z = reached[f, 2]
+        arm = effectors_f[f, ARM]
+        b = effectors_i[f, JOINT]
+        if joints_i[b, EXACT] == f:
+            x = world[b, 0]
+            y = world[b, 1]
+            z = world[b, 2]
+        for c in range(chains[i, 0] - 1, -1, -1):
             j = chains[i, 1 + c]
             s = float(chains[i, 1 + depth + c])
+            if keeps_its_turn(joints_i, goals, j):
+                x = world[j, 0]
+                y = world[j, 1]
+                z = world[j, 2]
+                arm = 0.0
             if turns == 0:
                 dx = s * (x - world[j, 0])
                 dy = s * (y - world[j, 1])
@@ -79,10 +93,9 @@ def jacobian(joints_i, bound, effectors_i, effectors_f, blocks, chains, world, r
                                 + effectors_f[f, SELECT + 3 * r + 2] * a2
                             )
             else:
-                s *= effectors_f[f, ARM]
                 for k in range(3):
                     for r in range(3):
-                        J[i, j, k, r] = s * world[j, 3 + 3 * r + k]
+                        J[i, j, k, r] = s * arm * world[j, 3 + 3 * r + k]
             if bound[j] != 0:
                 for r in range(3):
                     a0 = J[i, j, 0, r]

@@ -14,14 +14,14 @@ from understudy.kinematics.compiled import kernel
 from understudy.solvers._kernels.algorithm_one import gain, measurement, radii
 from understudy.solvers._kernels.body import errors, forward
 from understudy.solvers._kernels.correction import correct
-from understudy.solvers._kernels.easing import ease_goals
-from understudy.solvers._kernels.following import VARIANCE, follow, track
-from understudy.solvers._kernels.frame import begin, finish, hold_base, start_goals, usable
+from understudy.solvers._kernels.easing import aim
+from understudy.solvers._kernels.following import VARIANCE, set_out, track
+from understudy.solvers._kernels.frame import finish, hold_base, usable
 from understudy.solvers._kernels.frame_layout import (
+    AIMED,
     DT,
     EASED,
     FRESH,
-    LAST_GOALS,
     MAX_JOINT_STEP,
     NOW,
     POSE,
@@ -100,10 +100,30 @@ def as_published(
         worst = max(worst, forward(joints_i, joints_f, goals, root, q, world, free))
         errors(effectors_i, effectors_f, goals, blocks, world, reached, e)
         jacobian(
-            joints_i, bound, effectors_i, effectors_f, blocks, chain, world, reached, free, J[0]
+            joints_i,
+            bound,
+            effectors_i,
+            effectors_f,
+            goals,
+            blocks,
+            chain,
+            world,
+            reached,
+            free,
+            J[0],
         )
         radii(
-            joints_i, joints_f, bound, effectors_i, effectors_f, blocks, chain, world, reached, J[1]
+            joints_i,
+            joints_f,
+            bound,
+            effectors_i,
+            effectors_f,
+            goals,
+            blocks,
+            chain,
+            world,
+            reached,
+            J[1],
         )
         measurement(
             joints_f,
@@ -184,6 +204,8 @@ def step(
     """One frame. State: `poses`, `roots`, `marks`, `ease`, `tracks`; the rest is scratch, input."""
     if not usable(head, source, goals, extra, params, report):
         return
+    aimed = marks[AIMED]
+    aim(effectors_f, head, goals, aimed)
     followed = source
     where = head
     if params[CARRY] != 0.0:
@@ -206,15 +228,11 @@ def step(
             where[r] = head[r]
     else:
         tracks[0, VARIANCE] = 0.0
-    begin(
-        joints_i, joints_f, where, followed, goals, params, poses, roots, marks, ease, world, free,
-        bound, report,
+    set_out(
+        joints_i, joints_f, effectors_i, where, followed, aimed, params, poses, roots, marks, ease,
+        world, free, bound, report,
     )  # fmt: skip
     eased = marks[EASED]
-    start_goals(effectors_i, world, goals, ease, marks[LAST_GOALS], eased)
-    ease_goals(params, ease, goals, marks[LAST_GOALS], params[DT], 1.0, eased)
-    marks[LAST_GOALS] = goals
-    follow(joints_i, joints_f, where, followed, goals, params, poses, roots, ease, report)
     poses[PRIOR] = poses[NOW]
     for r in range(3):
         roots[PRIOR, r] = roots[NOW, r]
