@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from understudy.align import CONTACT_NAMES, Aligner
 from understudy.characters import Clip, builtin_character, builtin_clip
 from understudy.characters.builtin.walk import walk_stance
-from understudy.kinematics import FloatArray
+from understudy.kinematics import FloatArray, ForwardKinematics, rotations
 from understudy.solvers import create_solver
 
 WARM_UP_S = 0.25
@@ -110,6 +110,27 @@ def test_a_foot_on_a_step_is_planted_at_the_steps_height(walk: Clip) -> None:
     level = followed.goals[scored(walk), 2:, 4][: int(2.5 * walk.rate_hz)].min()
     risen = np.median(lowest) - level
     assert abs(risen - 0.4 * aligner.alignment.leg_scale) < 0.03
+
+
+def test_a_foot_drawn_up_is_where_the_copied_posture_has_it() -> None:
+    clip = builtin_clip("walk", 60.0)
+    target = builtin_character("short-legs")
+    aligner = Aligner(clip.skeleton, target)
+    body = aligner.alignment.target_body
+    pose = clip.pose(0)
+    for name, angle in (("leftUpperLeg", -1.8), ("leftLowerLeg", 2.0)):
+        joint = clip.skeleton.index(name)
+        turn = rotations.exp(np.array([angle, 0.0, 0.0]))
+        pose.rotations_xyzw[joint] = rotations.multiply(pose.rotations_xyzw[joint], turn)
+    for t in range(60):
+        targets = aligner.align(pose.root, pose.rotations_xyzw, 1.0 / 60.0, t == 0)
+    copied = ForwardKinematics(target)
+    copied.update(targets.root.copy(), targets.rotations_xyzw.copy())
+    foot, hip = int(body.feet[0]), int(body.upper_legs[0])
+    goal = targets.positions[2] - rotations.rotate(targets.orientations_xyzw[2], targets.points[2])
+    wanted = copied.positions[foot] - copied.positions[hip]
+    assert targets.contacts[2:].max() == 1.0  # the other foot stands
+    assert np.linalg.norm(goal - copied.positions[hip] - wanted) < 0.05 * body.leg_length
 
 
 @pytest.mark.parametrize(("noise_m", "share"), [(0.002, 0.98), (0.005, 0.95), (0.01, 0.95)])

@@ -290,7 +290,7 @@ def set_goals(
         lift = 0.5 * (clear + np.sqrt(clear * clear + 1e-6) - 1e-3)
         lift = max(0.0, lift) * (1.0 - grounded)
         toe_y = lift - soft_min(-sole[1], by, scale * SOFT_M)
-        toe_y += air * (1.0 - w) * (target_positions[foot, 1] + shift_y + ay - toe_y)
+        toe_y += air * (target_positions[foot, 1] + shift_y + ay - toe_y)
         # The pivot: heel before the foot is flat, toe after.
         share = w_h / w if w > 1e-9 else 0.0
         goals[row, 0] = tx + share * hx
