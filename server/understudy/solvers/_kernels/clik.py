@@ -427,7 +427,7 @@ def step(
             missing = 0.0
             for i in range(m):
                 missing = max(missing, abs(e[i]))
-            if c == 1:
+            if c > 0:
                 report[UNREACHED] = missing
             if c >= corrections and (missing < NEAR_M or missing > 0.7 * before):
                 settled = True  # and `world`, `reached`, `e` are those of the pose
