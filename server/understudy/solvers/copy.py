@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from understudy.kinematics import Pose, Skeleton
+from understudy.kinematics.tables import ArrayTable
 from understudy.kinematics.tasks import Effector, Targets
-from understudy.solvers._kernels.copying import copy_pose
+from understudy.solvers._kernels import copying
 from understudy.solvers.base import ParameterValue, Solution, Status
 from understudy.solvers.parameters import checked
 from understudy.solvers.plan import Plan
@@ -27,12 +28,26 @@ class Copy:
         self.skeleton = skeleton
         self.effectors = tuple(effectors)
         # Copying meets no orientation: the exact joints stay as the performer has them.
-        self._plan = Plan(skeleton, [replace(e, orientation="free") for e in effectors])
-        self._world = np.zeros((len(skeleton), 12))
-        self._free = np.zeros((len(skeleton), 9))
+        plan = Plan(skeleton, [replace(e, orientation="free") for e in effectors])
         rest = skeleton.rest_pose()
         self._solution = Solution(rest.root, rest.rotations_xyzw, np.zeros(len(self.effectors)))
         self._last_good = rest.copy()
+        self._targets = Targets(len(skeleton), len(self.effectors))
+        self._arrays = ArrayTable(
+            self._targets.head,
+            self._targets.rotations_xyzw,
+            self._targets.goals,
+            plan.joints_i,
+            plan.joints_f,
+            plan.effectors_i,
+            self._solution.root,
+            self._solution.rotations_xyzw,
+            self._last_good.root,
+            self._last_good.rotations_xyzw,
+            np.zeros((len(skeleton), 12)),
+            np.zeros((len(skeleton), 9)),
+            self._solution.residuals,
+        )
         self.set_parameters(parameters or {})
 
     def reset(self, pose: Pose | None = None) -> None:
@@ -52,20 +67,11 @@ class Copy:
     def step(self, targets: Targets, dt: float) -> Solution:
         """The performer's posture on the character's bones."""
         solution = self._solution
-        finite = copy_pose(
-            self._plan.joints_i,
-            self._plan.joints_f,
-            self._plan.effectors_i,
-            targets.head,
-            targets.rotations_xyzw,
-            targets.goals,
-            solution.root,
-            solution.rotations_xyzw,
-            self._last_good.root,
-            self._last_good.rotations_xyzw,
-            self._world,
-            self._free,
-            solution.residuals,
-        )
+        if targets is not self._targets:
+            self._targets = targets
+            self._arrays.put(copying.HEAD, targets.head)
+            self._arrays.put(copying.SOURCE, targets.rotations_xyzw)
+            self._arrays.put(copying.GOALS, targets.goals)
+        finite = copying.copy_pose(self._arrays.rows)
         solution.status = Status.OK if finite else Status.HELD
         return solution

@@ -8,11 +8,12 @@ from typing import Final
 
 import numpy as np
 
-from understudy.kinematics import FloatArray, IntArray, Pose, Skeleton
+from understudy.kinematics import FloatArray, Pose, Skeleton
 from understudy.kinematics.limits import JointLimits
+from understudy.kinematics.tables import ArrayTable
 from understudy.kinematics.tasks import Effector, Targets
 from understudy.solvers._kernels import frame_layout as common
-from understudy.solvers._kernels import layout
+from understudy.solvers._kernels import layout, opening
 from understudy.solvers.base import ParameterValue, Solution, Status
 from understudy.solvers.parameters import Parameter, checked
 from understudy.solvers.plan import Plan, static_bounds
@@ -93,7 +94,8 @@ class Filter:
         self._rows: FloatArray = np.zeros((5, 3 * b))
         self._report: FloatArray = np.zeros(common.REPORT)
         bound, free = static_bounds(plan)
-        self._plan_arrays: tuple[FloatArray | IntArray, ...] = (
+        self._targets = Targets(n, k)
+        self._arrays = ArrayTable(
             plan.joints_i,
             plan.joints_f,
             plan.effectors_i,
@@ -101,8 +103,9 @@ class Filter:
             plan.blocks,
             plan.chains,
             plan.member,
-        )
-        self._state_arrays: tuple[FloatArray | IntArray, ...] = (
+            self._targets.head,
+            self._targets.rotations_xyzw,
+            self._targets.goals,
             self._extra,
             self._params,
             self._poses,
@@ -113,12 +116,12 @@ class Filter:
             self._reached,
             free,
             bound,
-            np.zeros((*jacobians, b, n, 3, 3)),
             np.zeros((2, 3 * b, 3 * b)),
             self._rows,
             np.zeros((1 + n, 3)),
-            self._memory,
             self._report,
+            np.zeros((*jacobians, b, n, 3, 3)),
+            self._memory,
         )
         self._solution = Solution(
             self._roots[common.POSE, :3], self._poses[common.POSE], np.zeros(k)
@@ -167,13 +170,12 @@ class Filter:
     def step(self, targets: Targets, dt: float) -> Solution:
         """Solve one frame that comes `dt` seconds after the last."""
         self._params[common.DT] = dt
-        self._step(
-            *self._plan_arrays,
-            targets.head,
-            targets.rotations_xyzw,
-            targets.goals,
-            *self._state_arrays,
-        )
+        if targets is not self._targets:
+            self._targets = targets
+            self._arrays.put(opening.HEAD, targets.head)
+            self._arrays.put(opening.SOURCE, targets.rotations_xyzw)
+            self._arrays.put(opening.GOALS, targets.goals)
+        self._step(self._arrays.rows)
         report = self._report
         solution = self._solution
         solution.residuals[:] = self._ease[:-1, 1]

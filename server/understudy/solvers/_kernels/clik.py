@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.kinematics.compiled import kernel
+from understudy.kinematics.tables import tensor4, vector
 from understudy.solvers._kernels.base import BASE_AGE, can_turn_the_body, let_go, seat, take_base
 from understudy.solvers._kernels.body import errors, forward
 from understudy.solvers._kernels.clik_layout import (
@@ -62,6 +63,7 @@ from understudy.solvers._kernels.layout import (
     STRENGTH,
     TURN,
 )
+from understudy.solvers._kernels.opening import JACOBIANS, MEMORY, opened
 from understudy.solvers._kernels.posture import apply, carry_over, imitate, imitate_root
 from understudy.solvers._kernels.rows import (
     add_transposed,
@@ -116,41 +118,15 @@ def goal_step(effectors_f, last_goals, goals, blocks, i, f, dx):
         dx[3 * i + 2] = k * z
 
 
-@kernel(
-    "void(i8[:, ::1], f8[:, ::1], i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, :, ::1],"
-    " i8[:, :, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[:, :, ::1],"
-    " f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1],"
-    " f8[:, :, :, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[::1])"
-)
-def step(
-    joints_i,
-    joints_f,
-    effectors_i,
-    effectors_f,
-    blocks,
-    chains,
-    member,
-    head,
-    source,
-    goals,
-    extra,
-    params,
-    poses,
-    roots,
-    marks,
-    ease,
-    world,
-    reached,
-    free,
-    bound,
-    J,
-    A,
-    rows,
-    d,
-    base,
-    report,
-):
+@kernel("void(i8[:, ::1])")
+def step(arrays):
     """One frame. State: `poses`, `roots`, `marks`, `ease`, `base`; the rest is scratch or input."""
+    (
+        joints_i, joints_f, effectors_i, effectors_f, blocks, chains, member, head, source, goals,
+        extra, params, poses, roots, marks, ease, world, reached, free, bound, A, rows, d, report,
+    ) = opened(arrays)  # fmt: skip
+    J = tensor4(arrays, JACOBIANS)
+    base = vector(arrays, MEMORY)
     n = joints_i.shape[0]
     k = goals.shape[0]
     m = 3 * blocks.shape[0]
@@ -217,7 +193,7 @@ def step(
     held = 0  # exact joints that a limit holds back
     settled = False
     for s in range(1, steps + 1):
-        # The performer and the aimed at this substep, in `now`, `now_root`, `wanted`.
+        # The performer and the goals at this substep, in `now`, `now_root`, `wanted`.
         if s == steps:
             now[:] = source
             wanted[:] = aimed
@@ -387,7 +363,7 @@ def step(
         back_substitute(factor, dx, m)
         share = 1.0
         if params[PAPER] == 0.0:
-            # The aimed' hold on a stretched limb bends the surface on which the imitation moves: a
+            # The goals' hold on a stretched limb bends the surface on which the imitation moves: a
             # longer step would cross the optimum, and the next one back again.
             for i in range(m):
                 e[i] = y[i] + dx[i]

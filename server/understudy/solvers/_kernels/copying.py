@@ -6,31 +6,33 @@ import numpy as np
 
 from understudy.kinematics._kernels import is_finite
 from understudy.kinematics.compiled import kernel
+from understudy.kinematics.tables import index_matrix, matrix, vector
 from understudy.solvers._kernels.body import forward
 from understudy.solvers._kernels.layout import FREEDOM, GOAL, JOINT, POINT, STRENGTH
 from understudy.solvers._kernels.posture import on_hinge
 
+# Places in the table of `copy_pose`; the targets may lie elsewhere in every frame.
+HEAD, SOURCE, GOALS = range(3)
+JOINTS_I, JOINTS_F, EFFECTORS_I = range(3, 6)
+ROOT, ROTATIONS, GOOD_ROOT, GOOD_ROTATIONS, WORLD, FREE, RESIDUALS = range(6, 13)
 
-@kernel(
-    "i8(i8[:, ::1], f8[:, ::1], i8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[::1],"
-    " f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1])"
-)
-def copy_pose(
-    joints_i,
-    joints_f,
-    effectors_i,
-    head,
-    source,
-    goals,
-    root,
-    q,
-    good_root,
-    good_q,
-    world,
-    free,
-    residuals,
-):
+
+@kernel("i8(i8[:, ::1])")
+def copy_pose(arrays):
     """root, q <- the targets' posture; the last good one, and 0, if that is not finite."""
+    joints_i = index_matrix(arrays, JOINTS_I)
+    joints_f = matrix(arrays, JOINTS_F)
+    effectors_i = index_matrix(arrays, EFFECTORS_I)
+    head = vector(arrays, HEAD)
+    source = matrix(arrays, SOURCE)
+    goals = matrix(arrays, GOALS)
+    root = vector(arrays, ROOT)
+    q = matrix(arrays, ROTATIONS)
+    good_root = vector(arrays, GOOD_ROOT)
+    good_q = matrix(arrays, GOOD_ROTATIONS)
+    world = matrix(arrays, WORLD)
+    free = matrix(arrays, FREE)
+    residuals = vector(arrays, RESIDUALS)
     total = head[0] + head[1] + head[2]
     for j in range(source.shape[0]):
         for r in range(4):

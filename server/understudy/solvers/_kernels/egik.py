@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from understudy.kinematics._kernels import difference, turn
 from understudy.kinematics.compiled import kernel
+from understudy.kinematics.tables import cube, tensor4
 from understudy.solvers._kernels.body import errors, forward
 from understudy.solvers._kernels.correction import correct
 from understudy.solvers._kernels.easing import aim
@@ -42,6 +43,7 @@ from understudy.solvers._kernels.frame_layout import (
     WANTED,
 )
 from understudy.solvers._kernels.layout import BASE, FREEDOM, JUMP, STRENGTH
+from understudy.solvers._kernels.opening import JACOBIANS, MEMORY, opened
 from understudy.solvers._kernels.posture import apply
 
 # Radians that weigh as much as the length of all links, where the user names no c.
@@ -87,41 +89,15 @@ def remember(poses, roots, past):
         past[0, 1 + j, 2] = z
 
 
-@kernel(
-    "void(i8[:, ::1], f8[:, ::1], i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, :, ::1],"
-    " i8[:, :, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[:, :, ::1],"
-    " f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1],"
-    " f8[:, :, :, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, :, ::1], f8[::1])"
-)
-def step(
-    joints_i,
-    joints_f,
-    effectors_i,
-    effectors_f,
-    blocks,
-    chains,
-    member,
-    head,
-    source,
-    goals,
-    extra,
-    params,
-    poses,
-    roots,
-    marks,
-    ease,
-    world,
-    reached,
-    free,
-    bound,
-    J,
-    A,
-    rows,
-    d,
-    past,
-    report,
-):
+@kernel("void(i8[:, ::1])")
+def step(arrays):
     """One frame. State: `poses`, `roots`, `marks`, `ease`, `past`; the rest is scratch or input."""
+    (
+        joints_i, joints_f, effectors_i, effectors_f, blocks, chains, member, head, source, goals,
+        extra, params, poses, roots, marks, ease, world, reached, free, bound, A, rows, d, report,
+    ) = opened(arrays)  # fmt: skip
+    J = tensor4(arrays, JACOBIANS)
+    past = cube(arrays, MEMORY)
     if not usable(head, source, goals, extra, params, report):
         return
     aimed = marks[AIMED]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.kinematics.compiled import kernel
+from understudy.kinematics.tables import matrix, tensor5
 from understudy.solvers._kernels.algorithm_one import gain, measurement, radii
 from understudy.solvers._kernels.body import errors, forward
 from understudy.solvers._kernels.correction import correct
@@ -30,6 +31,7 @@ from understudy.solvers._kernels.frame_layout import (
     TRACKED,
 )
 from understudy.solvers._kernels.layout import BASE, EXACT, FREEDOM, HEAD_FLOATS, JUMP
+from understudy.solvers._kernels.opening import JACOBIANS, MEMORY, opened
 from understudy.solvers._kernels.posture import apply
 from understudy.solvers._kernels.rows import back_substitute, cholesky, jacobian
 from understudy.solvers._kernels.ukf_layout import (
@@ -167,41 +169,15 @@ def as_published(
     return worst
 
 
-@kernel(
-    "void(i8[:, ::1], f8[:, ::1], i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, :, ::1],"
-    " i8[:, :, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[:, :, ::1],"
-    " f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1],"
-    " f8[:, :, :, :, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1])"
-)
-def step(
-    joints_i,
-    joints_f,
-    effectors_i,
-    effectors_f,
-    blocks,
-    chains,
-    member,
-    head,
-    source,
-    goals,
-    extra,
-    params,
-    poses,
-    roots,
-    marks,
-    ease,
-    world,
-    reached,
-    free,
-    bound,
-    J,
-    A,
-    rows,
-    d,
-    tracks,
-    report,
-):
+@kernel("void(i8[:, ::1])")
+def step(arrays):
     """One frame. State: `poses`, `roots`, `marks`, `ease`, `tracks`; the rest is scratch, input."""
+    (
+        joints_i, joints_f, effectors_i, effectors_f, blocks, chains, member, head, source, goals,
+        extra, params, poses, roots, marks, ease, world, reached, free, bound, A, rows, d, report,
+    ) = opened(arrays)  # fmt: skip
+    J = tensor5(arrays, JACOBIANS)
+    tracks = matrix(arrays, MEMORY)
     if not usable(head, source, goals, extra, params, report):
         return
     aimed = marks[AIMED]
