@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,13 +47,17 @@ def draw_pair(clip: Clip, rig: str, solver: str, path: Path) -> None:
     performer = _Figure(clip, roles)
     character = _Figure(result.clip, body_roles(body))
     figure, panels = pyplot.subplots(1, INSTANTS, figsize=(2.4 * INSTANTS, 2.25), squeeze=True)
-    instants = np.linspace(0.08, 0.95, INSTANTS) * (clip.frame_count - 1)
-    for panel, frame in zip(panels, instants.astype(int), strict=True):
-        performer.draw(panel, int(frame), -_APART)
-        character.draw(panel, int(frame), _APART)
+    instants = [int(f) for f in np.linspace(0.08, 0.95, INSTANTS) * (clip.frame_count - 1)]
+    reaches = performer.reach(instants), character.reach(instants)
+    # A body on its feet always looks alike; one that climbs or falls is not cut off.
+    lowest = min(-0.16, *(low - 0.1 for low, _ in reaches))
+    highest = max(1.28, *(high + 0.15 for _, high in reaches))
+    for panel, frame in zip(panels, instants, strict=True):
+        performer.draw(panel, frame, -_APART)
+        character.draw(panel, frame, _APART)
         panel.axhline(0.0, color="#bbbbbb", linewidth=0.8, zorder=-9)
         panel.set_xlim(-1.0, 1.0)
-        panel.set_ylim(-0.16, 1.28)
+        panel.set_ylim(lowest, highest)
         panel.set_aspect("equal")
         panel.axis("off")
         panel.set_title(f"{frame / clip.rate_hz:.2f} s", fontsize=9)
@@ -86,6 +91,11 @@ class _Figure:
         clip = self._clip
         self._forward.update(clip.roots[frame].copy(), clip.rotations_xyzw[frame].copy())
         return self._forward.positions.copy()
+
+    def reach(self, frames: Sequence[int]) -> tuple[float, float]:
+        """How low and how high it gets in these frames, the body's height as the unit."""
+        heights = np.array([self._places(frame)[:, 1] for frame in frames]) / self.height_m
+        return float(heights.min()), float(heights.max())
 
     def draw(self, panel: Any, frame: int, across: float) -> None:  # Any: matplotlib's axes
         """Draw a frame, the body's height as the unit, the hips `across` from the middle."""
