@@ -1,7 +1,7 @@
 """What VMC costs a frame: 55 bones parsed, assembled and taken in; 55 bones built and sent.
 
 `python -m understudy_bench.vmc --seconds 60` also drives a server with 55 bones at 120 Hz for a
-minute and counts what comes out of it.
+minute and says of every frame whether it was answered once, twice or never.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,9 @@ from understudy.ingest.vmc_source import VmcSource
 from understudy.kinematics import Joint, Skeleton
 from understudy.transport import UdpOutput
 from understudy_bench.processes import BenchError, ServerProcess
-from understudy_protocol.osc import BONE_NAMES, BONE_PARENTS, VMC_NAMES, VRM1_NAMES, VmcEncoder
+from understudy_bench.vmc_frames import EndlessVmcMotion, VmcAnswers
+from understudy_bench.ways import bound_socket
+from understudy_protocol.osc import BONE_NAMES, BONE_PARENTS, VRM1_NAMES, VmcEncoder
 from understudy_protocol.osc.vmc_events import Bones, SourceTime, Status
 from understudy_protocol.osc.vmc_in import VmcDecoder
 
@@ -77,11 +80,31 @@ def measure(frames: int = 2000, seed: int = 0) -> dict[str, VmcCost]:
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
-    """Frames sent to a server and frames that came out of it, and how many bones of each."""
+class Tally:
+    """What became of numbered frames; `once`, `twice` (or more often) and `lost` add up to `sent`.
+
+    `unasked` are poses said to be new that answer no frame: half a frame was taken for a whole one.
+    """
 
     sent: int
-    received: int
+    once: int
+    twice: int
+    lost: int
+    unasked: int
+
+    @classmethod
+    def of(cls, sent: Iterable[int], answered: Mapping[int, int], unasked: int) -> Tally:
+        """From the numbers sent and how often each was answered; others are passed over."""
+        times = [answered.get(number, 0) for number in sent]
+        once, lost = times.count(1), times.count(0)
+        return cls(len(times), once, len(times) - once - lost, lost, unasked)
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What became of frames sent to a server, and how many bones went in and came out."""
+
+    frames: Tally
     bones_in: int
     bones_out: int
     late: int
@@ -89,11 +112,10 @@ class Carried:
 
 
 def carry(seconds: float) -> Carried:
-    """Drive a character in a server process over VMC and count what comes back over VMC."""
+    """Drive a character in a server process over VMC and match what comes back, frame by frame."""
     clip = whole_clip()
-    names = [VMC_NAMES[name] for name in clip.skeleton.names]
-    encoder = VmcEncoder(names, clip.skeleton.offsets)
-    with tempfile.TemporaryDirectory() as folder, _counting() as (counted, port):
+    motion = EndlessVmcMotion("alice", clip)
+    with tempfile.TemporaryDirectory() as folder, _listening() as (heard, port):
         rig = Path(folder) / "whole.bvh"
         write_bvh(rig, clip)
         session = {
@@ -107,28 +129,30 @@ def carry(seconds: float) -> Carried:
             output = UdpOutput(host, int(to))
 
             def send(frame: int) -> None:
-                at = frame % clip.frame_count
-                roots, turns = clip.roots[at], clip.rotations_xyzw[at]
-                output.send(encoder.encode(roots, turns, time_s=frame / RATE_HZ))
+                output.send(motion.parts(frame, round(frame / RATE_HZ * 1e9)))
 
+            first = 0
             deadline = time.perf_counter() + _START_S
-            while counted.frames == 0:  # the first frames only tell of the body
+            while not heard.answered:  # the first frames only tell of the body
                 if time.perf_counter() > deadline:
                     raise BenchError(f"no pose came out of the server in {_START_S:g} s")
-                send(0)
+                send(first)
+                first += 1
                 time.sleep(1.0 / RATE_HZ)
-            before = counted.when_quiet()
-            frames, late = round(seconds * RATE_HZ), 0
+            heard.wait_for_quiet()
+            unasked = heard.unasked
+            sent, late = range(first, first + round(seconds * RATE_HZ)), 0
             start = time.perf_counter()
-            for frame in range(frames):
-                wait = start + frame / RATE_HZ - time.perf_counter()
+            for frame in sent:
+                wait = start + (frame - first) / RATE_HZ - time.perf_counter()
                 late += wait < -1.0 / RATE_HZ
                 if wait > 0.0:
                     time.sleep(wait)
                 send(frame)
-            received = counted.when_quiet() - before
+            heard.wait_for_quiet()
             output.close()
-    return Carried(frames, received, len(names), len(counted.bones), late)
+    frames = Tally.of(sent, heard.answered, heard.unasked - unasked)
+    return Carried(frames, len(clip.skeleton), len(heard.bones), late)
 
 
 def whole_clip() -> Clip:
@@ -149,52 +173,62 @@ def whole_clip() -> Clip:
     return Clip("whole", body, RATE_HZ, wave.roots, rotations)
 
 
-class _Counted:
-    """Whole frames that have arrived, and the bones in them."""
+class Heard:
+    """What a server has sent: how often each frame was answered, other new poses, and bones."""
 
     def __init__(self) -> None:
-        self.frames = 0
+        self.answered: Counter[int] = Counter()
+        self.unasked = 0
         self.bones: set[int] = set()
-        self.heard_s = time.perf_counter()
+        self._answers = VmcAnswers()
+        self._decoder = VmcDecoder()
+        self._fresh = False
+        self._heard_s = time.perf_counter()
 
-    def when_quiet(self) -> int:
-        """The frames so far, once none has come for a while."""
-        self.heard_s = time.perf_counter()
-        while time.perf_counter() - self.heard_s < _QUIET_S:
+    def take(self, data: bytes) -> None:
+        """Take in a datagram."""
+        answer = self._answers.feed(data)
+        ended = False
+        for event in self._decoder.decode(data).events:
+            if isinstance(event, Bones):
+                self.bones.update(event.bones)
+            elif isinstance(event, Status):
+                # The pose of a silent performer is repeated, and said to be old.
+                self._fresh = event.tracking == 1
+            elif isinstance(event, SourceTime):
+                ended = True
+        if answer is not None:
+            self.answered[answer.seq] += 1
+        elif ended and self._fresh:
+            self.unasked += 1
+        if ended and self._fresh:
+            self._heard_s = time.perf_counter()
+
+    def wait_for_quiet(self) -> None:
+        """Return once no new pose has come for a while."""
+        self._heard_s = time.perf_counter()
+        while time.perf_counter() - self._heard_s < _QUIET_S:
             time.sleep(0.05)
-        return self.frames
 
 
 @contextmanager
-def _counting() -> Iterator[tuple[_Counted, int]]:
-    """A port, and what arrives there, counted in a thread."""
-    counted, ended, decoder = _Counted(), threading.Event(), VmcDecoder()
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sink:
-        sink.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
-        sink.bind(("127.0.0.1", 0))
+def _listening() -> Iterator[tuple[Heard, int]]:
+    """A port, and what a thread hears there."""
+    heard, ended = Heard(), threading.Event()
+    with bound_socket() as sink:
         sink.settimeout(0.1)
 
         def read() -> None:
-            fresh = False
             while not ended.is_set():
                 try:
-                    datagram = decoder.decode(sink.recv(1 << 16))
+                    heard.take(sink.recv(1 << 16))
                 except TimeoutError:
                     continue
-                for event in datagram.events:
-                    if isinstance(event, Bones):
-                        counted.bones.update(event.bones)
-                    elif isinstance(event, Status):
-                        # The pose of a silent performer is repeated, and said to be old.
-                        fresh = event.tracking == 1
-                    elif isinstance(event, SourceTime) and fresh:
-                        counted.frames += 1
-                        counted.heard_s = time.perf_counter()
 
         reader = threading.Thread(target=read)
         reader.start()
         try:
-            yield counted, sink.getsockname()[1]
+            yield heard, sink.getsockname()[1]
         finally:
             ended.set()
             reader.join()
@@ -268,9 +302,11 @@ def main() -> None:
         print(f"{way}: p50 {cost.p50} us, p99 {cost.p99} us (budget {BUDGET_US:g} us)")
     if arguments.seconds > 0.0:
         carried = carry(arguments.seconds)
+        frames = carried.frames
         print(
-            f"{carried.sent} frames of {carried.bones_in} bones sent ({carried.late} late), "
-            f"{carried.received} of {carried.bones_out} bones received"
+            f"{frames.sent} frames of {carried.bones_in} bones sent ({carried.late} late): "
+            f"{frames.once} answered once, {frames.twice} twice, {frames.lost} lost; "
+            f"{frames.unasked} poses without a frame; {carried.bones_out} bones in a pose"
         )
 
 
