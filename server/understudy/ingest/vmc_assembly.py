@@ -137,7 +137,9 @@ class VmcAssembler:
     def feed(self, datagram: VmcDatagram, now_ns: int) -> list[VmcFrame]:
         """Take in a datagram that arrived at `now_ns`; the frames it completes, mostly 0 or 1."""
         frames: list[VmcFrame] = []
-        late = self.poll(now_ns)
+        # What a known sender sends behind a gap was waiting here, unless the caller has polled: the
+        # reader was late, and the frame goes on.
+        late = None if self._habits.marker_last else self.poll(now_ns)
         if late is not None:
             frames.append(late)
         counted = marked = False

@@ -167,6 +167,17 @@ def test_a_pause_within_a_frame_does_not_tear_it_once_its_marker_is_known_to_com
     np.testing.assert_allclose(frame.positions[0, 1], 1.5)
 
 
+def test_a_known_sender_s_frame_that_is_read_late_is_not_torn() -> None:
+    first, second = split_before_t(1.5)
+    sender = known_to_end_with_a_marker()
+    # Nobody polled in between: the reader was busy, and the datagram lay waiting.
+    (frame,) = sender.send(first, second, apart_ns=2 * MARKER_GAP_NS)
+    assert frame.trigger == "marker"
+    assert heights_of(frame) == {1.5}
+    (frame,) = sender.send(*split_before_t(1.6))
+    assert heights_of(frame) == {1.6}
+
+
 def test_a_lost_marker_costs_a_known_sender_no_frame() -> None:
     sender = known_to_end_with_a_marker()
     sender.send(split_before_t(1.5)[0])
