@@ -75,8 +75,19 @@ class Bench:
     def jacobian(self) -> FloatArray:
         """Dense J (3b, 3n) of the placed pose, by the kernel."""
         plan = self.plan
-        rows.jacobian(plan.joints_i, self.bound, plan.effectors_i, plan.effectors_f,
-                      self.targets.goals, plan.blocks, self.chain, self.world, self.reached, self.free, self.J)  # fmt: skip
+        rows.jacobian(
+            plan.joints_i,
+            self.bound,
+            plan.effectors_i,
+            plan.effectors_f,
+            self.targets.goals,
+            plan.blocks,
+            self.chain,
+            self.world,
+            self.reached,
+            self.free,
+            self.J,
+        )
         return self.dense()
 
     def dense(self) -> FloatArray:
