@@ -84,7 +84,8 @@ def measure(frames: int = 2000, seed: int = 0) -> dict[str, VmcCost]:
 class Tally:
     """What became of numbered frames; `once`, `twice` (or more often) and `lost` add up to `sent`.
 
-    `unasked` are poses said to be new that answer no frame: half a frame was taken for a whole one.
+    `unasked` are poses said to be new that answer no frame: half a frame was taken for a whole one,
+    or a datagram of the answer did not come.
     """
 
     sent: int
