@@ -3,40 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 
 import zmq
 
-from support.live import TIMEOUT_S, LivePerformer, Subscriber, serving
-from understudy.runtime.server import Server
+from support.live import TIMEOUT_S, Subscriber, playing, serving
 from understudy_protocol import PoseMessage, SkeletonMessage
 
 HERO = {"performer": "alice", "character": "short-legs", "solver": "copy"}
 GIANT = {"performer": "alice", "character": "giant", "solver": "copy"}
-
-
-@contextmanager
-def playing(server: Server, pause_s: float) -> Iterator[None]:
-    """A performer that sends frames from a thread, one every `pause_s`, until the block ends."""
-    stop = threading.Event()
-
-    def play() -> None:
-        performer = LivePerformer("alice", server.endpoints.input)
-        index = 0
-        while not stop.wait(pause_s):
-            performer.send(index % performer.clip.frame_count)
-            index += 1
-        performer.close()
-
-    thread = threading.Thread(target=play)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 def test_new_subscribers_have_the_skeleton_before_their_first_pose() -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from support.live import serving
+from support.live import TIMEOUT_S, Subscriber, playing, serving
 from support.udp import free_port, receiver
 from support.vmc import APPLY, blend
 from support.vmc_live import LiveVmcPerformer, VmcStage
@@ -20,6 +20,7 @@ from understudy.characters import Clip, builtin_clip
 from understudy.cli import main
 from understudy.doctor.listening import listen_for_vmc
 from understudy.kinematics import Joint, Skeleton
+from understudy_client import Character
 
 
 @contextmanager
@@ -188,6 +189,31 @@ def test_a_running_server_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
             "character 'hero'" in finding["text"] and finding["weight"] != "wrong"
             for finding in findings
         )
+
+
+def test_a_subscriber_that_is_too_slow_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = {"performer": "alice", "character": "short-legs", "solver": "copy"}
+    with serving(session) as server, playing(server, 0.0002):
+        awake = Subscriber(server.endpoints.output, "short-legs")
+
+        class Sleeper(Character):
+            """Subscribes, and does not read until more has been published than can wait for it."""
+
+            def __init__(self, name: str, address: str) -> None:
+                super().__init__(name, address)
+                assert self.receive(TIMEOUT_S) is not None
+                for _ in range(2500):
+                    awake.pose()
+
+        monkeypatch.setattr("understudy.doctor.asking.Character", Sleeper)
+        control = server.endpoints.control
+        _, findings = examine(capsys, "--server", control, "--seconds", "0.5")
+        awake.close()
+    slow = next(finding for finding in findings if "did not arrive" in finding["text"])
+    assert slow["weight"] == "odd"
+    assert "too slow" in slow["text"]
 
 
 def test_no_server_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -88,6 +89,28 @@ class LivePerformer:
 
     def close(self) -> None:
         self._socket.close()
+
+
+@contextmanager
+def playing(server: Server, pause_s: float) -> Iterator[None]:
+    """A performer that sends frames from a thread, one every `pause_s`, until the block ends."""
+    stop = threading.Event()
+
+    def play() -> None:
+        performer = LivePerformer("alice", server.endpoints.input)
+        index = 0
+        while not stop.wait(pause_s):
+            performer.send(index % performer.clip.frame_count)
+            index += 1
+        performer.close()
+
+    thread = threading.Thread(target=play)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
 
 class Subscriber:

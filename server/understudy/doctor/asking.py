@@ -60,8 +60,8 @@ def _performer(entry: Mapping[str, Any], counts: Mapping[str, Any]) -> Performer
 def _subscribe(name: str, address: str, seconds: float) -> dict[str, int]:
     received = missed = stale = 0
     last: int | None = None
-    end = time.monotonic() + seconds
     with Character(name, address) as character:
+        end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0.0:
             pose = character.receive(left)
             if pose is None:
