@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.shared import shared_path
 
+from support.shared import shared_path
 from understudy.characters import builtin_character, load_clip
 from understudy_bench.promises import clip_promises
 from understudy_bench.quality import retarget_clip, score
