@@ -7,6 +7,7 @@ minute and says of every frame whether it was answered once, twice or never.
 from __future__ import annotations
 
 import argparse
+import json
 import socket
 import tempfile
 import threading
@@ -21,7 +22,7 @@ from typing import Final
 import numpy as np
 
 from understudy.align.bones import HumanoidBones
-from understudy.characters import Clip, builtin_clip, write_bvh
+from understudy.characters import Clip, builtin_clip
 from understudy.ingest import PerformerStream
 from understudy.ingest.vmc_assembly import VmcAssembler
 from understudy.ingest.vmc_source import VmcSource
@@ -118,8 +119,8 @@ def carry(seconds: float) -> Carried:
     clip = whole_clip()
     motion = EndlessVmcMotion("alice", clip)
     with tempfile.TemporaryDirectory() as folder, _listening() as (heard, port):
-        rig = Path(folder) / "whole.bvh"
-        write_bvh(rig, clip)
+        rig = Path(folder) / "whole.gltf"
+        rig.write_text(_rig(clip), encoding="utf-8")
         session = {
             "performer": "alice",
             "character": "hero",
@@ -174,6 +175,31 @@ def whole_clip() -> Clip:
     for number, name in enumerate(wave.skeleton.names):
         rotations[:, body.index(name)] = wave.rotations_xyzw[:, number]
     return Clip("whole", body, RATE_HZ, wave.roots, rotations)
+
+
+def _rig(clip: Clip) -> str:
+    """The clip's body as glTF with VRM 1 data: only that says which joints are eyes and jaw."""
+    body = clip.skeleton
+    offsets = body.offsets.copy()
+    offsets[0] = clip.roots[0]
+    children: list[list[int]] = [[] for _ in body.names]
+    for joint, parent in enumerate(body.parents.tolist()):
+        if parent >= 0:
+            children[parent].append(joint)
+    nodes = [
+        {"name": name, "translation": offset, **({"children": below} if below else {})}
+        for name, offset, below in zip(body.names, offsets.tolist(), children, strict=True)
+    ]
+    bones = {name: {"node": number} for number, name in enumerate(body.names)}
+    humanoid = {"specVersion": "1.0", "humanoid": {"humanBones": bones}}
+    return json.dumps(
+        {
+            "asset": {"version": "2.0"},
+            "nodes": nodes,
+            "scenes": [{"nodes": [0]}],
+            "extensions": {"VRMC_vrm": humanoid},
+        }
+    )
 
 
 class Heard:
