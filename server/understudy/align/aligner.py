@@ -11,6 +11,7 @@ import numpy as np
 from understudy.align._kernels import contacts as contact_kernels
 from understudy.align._kernels import follow as follow_kernel
 from understudy.align._kernels import goals as goal_kernels
+from understudy.align._kernels import hands as hand_kernels
 from understudy.align.alignment import Alignment, Transfer
 from understudy.align.motion import MotionSample
 from understudy.align.proportions import Proportions
@@ -22,6 +23,7 @@ from understudy.kinematics.tasks import Effector, Targets
 Stride = Literal["scaled", "performed"]
 
 CONTACT_NAMES: Final = ("leftToe", "leftHeel", "rightToe", "rightHeel")
+HAND_CONTACT_NAMES: Final = ("leftHand", "rightHand")
 
 # Squared lengths by which goals yield: feet are firm, hands give in before the body is torn.
 FOOT_SOFTNESS_M2: Final = 1e-6
@@ -39,7 +41,8 @@ class Aligner:
 
     `targets` is filled by every `align`; `effectors` are both hands and both feet, in the order of
     its rows; `contact_names` name its `contacts`. `stride` says whether the character's steps are
-    scaled to its legs or as long as the performer's.
+    scaled to its legs or as long as the performer's. `hand_contacts`: hands that rest on something
+    are held too, and counted among the contacts.
     """
 
     def __init__(
@@ -54,6 +57,7 @@ class Aligner:
         target_floor: float | None = None,
         stride: Stride = "scaled",
         lock_feet: bool = True,
+        hand_contacts: bool = False,
     ) -> None:
         self.alignment = Alignment.build(
             source,
@@ -68,8 +72,8 @@ class Aligner:
         self._target_joints, self._target_points = _limbs(ours)
         self._sole = np.array([_toe_height(theirs), _toe_height(ours)])
         self.effectors = _effectors(target, self._target_joints)
-        self.contact_names = CONTACT_NAMES
-        self.targets = Targets.allocate(target, self.effectors, len(CONTACT_NAMES))
+        self.contact_names = CONTACT_NAMES + (HAND_CONTACT_NAMES if hand_contacts else ())
+        self.targets = Targets.allocate(target, self.effectors, len(self.contact_names))
         self._source = ForwardKinematics(source)
         self._target = ForwardKinematics(target)
         self._transfer = Transfer(self.alignment)
@@ -101,6 +105,9 @@ class Aligner:
             self._sole, self._settings, self._constants, self._contact_state, self._feet,
             self._memory, self._points, self.targets.head, self.targets.rotations_xyzw,
             self.targets.goals, self.targets.contacts,
+            theirs.palms, ours.palms, _hand_settings(),
+            np.zeros((2, contact_kernels.POINT_STATE)), np.zeros((2, hand_kernels.HAND_STATE)),
+            np.zeros(1), np.zeros((2, 3)),
         )  # fmt: skip
         self.set_stride(stride)
         self.set_lock(lock_feet)
@@ -233,4 +240,12 @@ def _detector_settings() -> FloatArray:
     settings[contact_kernels.OFF_S] = 0.02
     settings[contact_kernels.CARRY_S] = 0.04
     settings[contact_kernels.FREE_HZ] = 20.0
+    return settings
+
+
+def _hand_settings() -> FloatArray:
+    """As for feet, but a palm that carries is higher: it is a point within the hand."""
+    settings = _detector_settings()
+    settings[contact_kernels.NEAR] = 0.10
+    settings[contact_kernels.FAR] = 0.14
     return settings

@@ -91,6 +91,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--whole", action="store_true", help="solve all frames together, not one by one (egik)"
     )
+    parser.add_argument(
+        "--hand-contacts",
+        action="store_true",
+        help="hold hands that rest on something, as planted feet are held",
+    )
     add_json(parser, "the figures")
 
 
@@ -102,7 +107,15 @@ def run(arguments: argparse.Namespace) -> int:
     body = cast_character(arguments.to, arguments.character_profile)
     profile = None if arguments.profile is None else read_profile(arguments.profile)
     name, solver = Path(arguments.to).stem, arguments.solver
-    result = retarget(clip, body, name, solver, profile, whole=arguments.whole)
+    result = retarget(
+        clip,
+        body,
+        name,
+        solver,
+        profile,
+        whole=arguments.whole,
+        hand_contacts=arguments.hand_contacts,
+    )
     write_bvh(arguments.output, result.clip)
     summary = _summary(result, arguments)
     if arguments.json:
@@ -126,6 +139,7 @@ def retarget(
     profile: Profile | None = None,
     *,
     whole: bool = False,
+    hand_contacts: bool = False,
 ) -> Retargeted:
     """Drive a character with a clip: frame by frame, as the server would, or all at once.
 
@@ -145,6 +159,7 @@ def retarget(
         target_roles=body_roles(body),
         source_motion=motion,
         target_floor=body.floor_m,
+        hand_contacts=hand_contacts,
     )
     solver = create_solver(solver_name, character, aligner.effectors, {})
     roots = np.empty((frames, 3))

@@ -108,6 +108,7 @@ class SessionConfig:
     behind the newest frame the clock samples; None follows the performer's own rate. `profile` is a
     file that says which joint of the performer is which, and how it was calibrated. `enhance`
     corrects the performer's angles by its measured points: the character is its own body.
+    `hand_contacts`: hands that rest on something are held there, as planted feet are.
     """
 
     performer: str
@@ -118,6 +119,7 @@ class SessionConfig:
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
     profile: str | None = None
     enhance: bool = False
+    hand_contacts: bool = False
     settings: Settings = Settings()
 
 

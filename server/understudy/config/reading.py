@@ -82,6 +82,7 @@ SESSION_KEYS: Final = (
     "parameters",
     "profile",
     "enhance",
+    "hand_contacts",
     *SETTING_KEYS,
 )
 
@@ -154,6 +155,7 @@ def _session(table: Table, folder: Path | None = None) -> SessionConfig:
         parameters=table.parameters("parameters"),
         profile=_profile(table, folder),
         enhance=table.flag("enhance", False),
+        hand_contacts=table.flag("hand_contacts", False),
         settings=_settings(table, Settings()),
     )
 
@@ -187,7 +189,6 @@ def _check_sessions(config: Config) -> None:
 
 def check_settings(key: str, session: SessionConfig) -> None:
     """Refuse settings that the session has no use for."""
-    if session.enhance and session.settings != Settings():
-        raise ConfigError(
-            key, f"enhances the performer's own body, which takes no {', '.join(SETTING_KEYS)}"
-        )
+    if session.enhance and (session.settings != Settings() or session.hand_contacts):
+        refused = ", ".join((*SETTING_KEYS, "hand_contacts"))
+        raise ConfigError(key, f"enhances the performer's own body, which takes no {refused}")

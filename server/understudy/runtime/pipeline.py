@@ -75,10 +75,12 @@ def build_pipeline(
     source_roles: RoleMap | None = None,
     character_roles: RoleMap | None = None,
     floor_m: float | None = None,
+    hand_contacts: bool = False,
 ) -> Pipeline:
     """Align, create the solver and run both a few times, so that the first frame finds them warm.
 
-    Roles that are not given are found; `floor_m` is the floor under the character at rest.
+    Roles that are not given are found; `floor_m` is the floor under the character at rest;
+    `hand_contacts` says whether hands at rest are held.
     UnderstudyError tells what does not fit.
     """
     aligner = Aligner(
@@ -87,6 +89,7 @@ def build_pipeline(
         source_roles=source_roles,
         target_roles=character_roles,
         target_floor=floor_m,
+        hand_contacts=hand_contacts,
     )
     return _assemble(source, source_id, character, aligner, solver_name, parameters, ease_s)
 

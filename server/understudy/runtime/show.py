@@ -204,6 +204,7 @@ class Show:
                 source_roles=roles,
                 character_roles=session.character.roles,
                 floor_m=session.character.body.floor_m,
+                hand_contacts=config.hand_contacts,
             )
         )
 

@@ -73,6 +73,7 @@ def test_a_full_file_is_read() -> None:
         stride = "performed"
         lock_feet = false
         smoothing = 0.5
+        hand_contacts = true
         [session.parameters]
         corrections = 2
         [[session]]
@@ -96,7 +97,9 @@ def test_a_full_file_is_read() -> None:
     assert config.sessions[0].delay_s == 0.05
     assert config.sessions[0].parameters == {"corrections": 2}
     assert config.sessions[0].settings == Settings("performed", False, 0.5)
+    assert config.sessions[0].hand_contacts
     assert config.sessions[1].performer == "bob"
+    assert not config.sessions[1].hand_contacts
     assert config.sessions[1].settings == Settings("scaled", True, 0.0)
 
 
@@ -190,7 +193,12 @@ def test_a_rig_is_looked_for_beside_the_file(tmp_path: Path) -> None:
         (
             SMALL + "enhance = true\nsmoothing = 0.5",
             "session[0]: enhances the performer's own body, which takes no stride, lock_feet,"
-            " smoothing",
+            " smoothing, hand_contacts",
+        ),
+        (
+            SMALL + "enhance = true\nhand_contacts = true",
+            "session[0]: enhances the performer's own body, which takes no stride, lock_feet,"
+            " smoothing, hand_contacts",
         ),
         (SMALL + "parameters = 1", "session[0].parameters: 1 is not a table"),
         (

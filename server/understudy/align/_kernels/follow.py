@@ -5,7 +5,8 @@ The arrays come in one table (`kinematics.tables`); their places are named here.
 
 from __future__ import annotations
 
-from understudy.align._kernels.goals import FLOOR, set_goals
+from understudy.align._kernels.goals import FLOOR, STARTED, set_goals
+from understudy.align._kernels.hands import FIRST_HAND, hold_hands
 from understudy.align._kernels.transfer import SOURCE_HEIGHT, transfer
 from understudy.kinematics._kernels import forward
 from understudy.kinematics.compiled import kernel
@@ -19,6 +20,8 @@ TARGET_PARENTS, TARGET_OFFSETS, TARGET_POSITIONS, TARGET_ROTATIONS = range(13, 1
 SOURCE_JOINTS, SOURCE_POINTS, TARGET_JOINTS, TARGET_POINTS, SOLE = range(17, 22)
 SETTINGS, GOAL_CONSTANTS, CONTACT_STATE, FEET, MEMORY, POINTS = range(22, 28)
 HEAD, TARGET_Q, GOALS, CONTACTS = range(28, 32)
+SOURCE_PALMS, TARGET_PALMS, HAND_SETTINGS, HAND_CONTACTS, HANDS = range(32, 37)
+HAND_FLOOR, PALMS = range(37, 39)
 
 
 @kernel("void(i8[:, ::1], i8, f8, f8, i8)")
@@ -54,12 +57,25 @@ def follow(rows, hips, rest_height, dt, jump):
         index_vector(rows, TARGET_PARENTS), matrix(rows, TARGET_OFFSETS), head, target_q,
         target_positions, target_rotations,
     )  # fmt: skip
+    begin = jump != 0 or memory[STARTED] == 0.0
+    source_joints = index_vector(rows, SOURCE_JOINTS)
+    constants = vector(rows, GOAL_CONSTANTS)
+    goals = matrix(rows, GOALS)
+    contacts = vector(rows, CONTACTS)
     set_goals(
         source_positions, source_rotations,
-        index_vector(rows, SOURCE_JOINTS), matrix(rows, SOURCE_POINTS),
+        source_joints, matrix(rows, SOURCE_POINTS),
         world, target_positions, target_rotations,
         index_vector(rows, TARGET_JOINTS), matrix(rows, TARGET_POINTS),
-        vector(rows, SOLE), dt, jump, vector(rows, SETTINGS), vector(rows, GOAL_CONSTANTS),
+        vector(rows, SOLE), dt, jump, vector(rows, SETTINGS), constants,
         matrix(rows, CONTACT_STATE), matrix(rows, FEET), memory, matrix(rows, POINTS),
-        head, matrix(rows, GOALS), vector(rows, CONTACTS),
+        head, goals, contacts,
     )  # fmt: skip
+    if contacts.shape[0] > FIRST_HAND:
+        hold_hands(
+            source_positions, source_rotations, source_joints,
+            matrix(rows, SOURCE_PALMS), matrix(rows, TARGET_PALMS), memory[FLOOR], dt, begin,
+            vector(rows, HAND_SETTINGS), constants, matrix(rows, HAND_CONTACTS),
+            matrix(rows, HANDS), vector(rows, HAND_FLOOR), matrix(rows, PALMS), head, goals,
+            contacts,
+        )  # fmt: skip
