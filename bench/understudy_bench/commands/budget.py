@@ -11,6 +11,7 @@ import numpy as np
 
 from understudy.characters import load_clip
 from understudy.commands.arguments import number
+from understudy.config.reading import MAX_CLOCK_HZ, MIN_CLOCK_HZ
 from understudy.solvers import SOLVERS
 from understudy_bench.checks import Check, judge, judge_unless_noisy
 from understudy_bench.clocked import SOURCE_HZ, ClockCell, measure_clock
@@ -141,9 +142,8 @@ def run_budget(options: BudgetOptions) -> Report:
         for transport in options.transports:
             for solver in options.solvers:
                 cells += _measure(options, transport, solver, meter)
-        clock = measure_clock(
-            options.rates_hz, _CLOCK_S, options.solvers[0], options.server_command, meter
-        )
+        clocked = [rate for rate in options.rates_hz if MIN_CLOCK_HZ <= rate <= MAX_CLOCK_HZ]
+        clock = measure_clock(clocked, _CLOCK_S, options.solvers[0], options.server_command, meter)
     worst = max(cells, key=lambda cell: len(cell.noise.reasons))
     meta = {**describe_machine(), **worst.noise.meta()}
     notes = (

@@ -45,7 +45,6 @@ def test_a_real_take_improves_at_fed_markers_and_at_the_elbows(
     assert clean.groups_cm["wrists"].after < 0.5 * clean.groups_cm["wrists"].before
     assert clean.groups_cm["toes"].after < 0.5 * clean.groups_cm["toes"].before
     assert clean.groups_cm["elbows"].after < 0.8 * clean.groups_cm["elbows"].before
-    assert clean.not_fed_cm.after < clean.not_fed_cm.before
     for result in noisy:
         assert result.angle_deg is not None
         assert result.angle_deg.after < 0.97 * result.angle_deg.before
