@@ -101,6 +101,8 @@ def run_walking(
         targets.positions[2] = walk.pelvis[t]
         targets.strengths[2] = float(hold_pelvis)
         targets.base = stance
+        targets.planted[:] = 0.0
+        targets.planted[stance] = 1.0
         targets.jump = t == 0
         solution = solver.step(targets, 1.0 / rate_hz)
         kinematics.update(solution.root.copy(), solution.rotations_xyzw)

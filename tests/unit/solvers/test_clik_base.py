@@ -157,6 +157,23 @@ def test_what_a_new_base_kept_of_its_own_place_is_ramped_out(turned_rad: float) 
     np.testing.assert_allclose(found, goal, atol=1e-6)
 
 
+def test_a_planted_base_stays_where_it_stands_away_from_its_goal() -> None:
+    pose = MOTION[0]
+
+    def stand(frame: int, targets: Targets) -> None:
+        targets.positions[0] += np.array([0.05, -0.02, 0.03])
+        targets.strengths[0] = 0.0
+        targets.planted[0] = 1.0
+        targets.base = NO_BASE if frame < 10 else 0
+        targets.base_hold = 1.0
+
+    solver = Clik(BODY, EFFECTORS, {"eliminate": 1})
+    track = drive(solver, [pose] * 60, points=POINTS, change=stand)
+    own = reached(BODY, pose, FOOT, POINTS[0])
+    for i in range(10, 60):
+        np.testing.assert_allclose(reached(BODY, track.pose(i), FOOT, POINTS[0]), own, atol=1e-9)
+
+
 def test_a_base_below_a_joint_that_keeps_its_turn_is_moved_to() -> None:
     """Turning the root would not turn it: it stands where it must all the same."""
     effectors = (

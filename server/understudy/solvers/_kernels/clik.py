@@ -250,7 +250,10 @@ def step(arrays):
                     take_base(effectors_i, eased, world, reached, base)
                 report[LAST_BASE] = head[BASE]
             else:
-                let_go(base, gain_over(params[K1] * gain * ramp(base[BASE_AGE], params), dt))
+                # One that is planted stays where it stands, however far that is from its goal.
+                loose = 1.0 - wanted[int(head[BASE]), PLANTED]
+                eager = gain_over(params[K1] * gain * ramp(base[BASE_AGE], params), dt)
+                let_go(base, loose * eager)
                 base[BASE_AGE] += dt
             seat(effectors_i, eased, world, base, root, q, reached)
             forward(joints_i, joints_f, eased, root, q, world, free)
