@@ -46,7 +46,7 @@ def stand(performer: LivePerformer, subscriber: Subscriber) -> PoseMessage:
     for _ in range(120):
         seq = performer.seq
         performer.send(0)
-        pose = subscriber.pose(lambda pose, seq=seq: pose.source_seq == seq)  # type: ignore[misc]
+        pose = subscriber.answer(seq)
     return pose
 
 

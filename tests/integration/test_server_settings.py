@@ -71,7 +71,7 @@ class Walk:
             seq = self.performer.seq
             self.performer.send(self._frame)
             self._frame += 1
-            poses.append(self._subscriber.pose(lambda pose, seq=seq: pose.source_seq == seq))  # type: ignore[misc]
+            poses.append(self._subscriber.answer(seq))
         return poses
 
     def set(self, **fields: object) -> dict[str, object]:

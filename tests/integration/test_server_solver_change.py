@@ -56,7 +56,7 @@ def _walk(performer: LivePerformer, subscriber: Subscriber, frames: range) -> li
     for frame in frames:
         seq = performer.seq
         performer.send(frame)
-        poses.append(subscriber.pose(lambda pose, seq=seq: pose.source_seq == seq))  # type: ignore[misc]
+        poses.append(subscriber.answer(seq))
     return poses
 
 

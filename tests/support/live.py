@@ -152,6 +152,10 @@ class Subscriber:
                 return message
         raise AssertionError("no such pose came")
 
+    def answer(self, seq: int) -> PoseMessage:
+        """The pose made of the performer's frame `seq`."""
+        return self.pose(lambda pose: pose.source_seq == seq)
+
     def event(self, kind: str) -> EventMessage:
         """The next event of a kind, those that came already included."""
         while True:
