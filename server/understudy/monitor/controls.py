@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import partial
 from typing import Any, Final
 
 import viser
@@ -129,7 +130,7 @@ class Controls:
             ),
         }
         for name, made in inputs.items():
-            made.on_update(lambda event, name=name: self._setting_changed(name, event))  # type: ignore[misc]  # of any input
+            made.on_update(partial(self._setting_changed, name))
         return inputs
 
     def _rebuild(self) -> None:
@@ -153,7 +154,7 @@ class Controls:
                 with self._main if _rank(p) < len(MAIN) else self._more:
                     # Before the performer is known there is no solver to ask.
                     made = add_input(self._gui, p, values.get(p.name, p.initial))
-                    made.on_update(lambda event, name=p.name: self._parameter_changed(name, event))  # type: ignore[misc]  # of any input
+                    made.on_update(partial(self._parameter_changed, p.name))
                     self._inputs[p.name] = made
 
     def _follow(self) -> None:
