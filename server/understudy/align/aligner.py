@@ -59,7 +59,7 @@ class Aligner:
         lock_feet: bool = True,
         hand_contacts: bool = False,
     ) -> None:
-        self.alignment = Alignment.build(
+        alignment = Alignment.build(
             source,
             target,
             find_roles(source, motion=source_motion) if source_roles is None else source_roles,
@@ -67,7 +67,14 @@ class Aligner:
             source_motion=source_motion,
             target_floor=target_floor,
         )
-        ours, theirs = self.alignment.target_body, self.alignment.source_body
+        self._prepare(alignment, stride, lock_feet, hand_contacts)
+
+    def _prepare(
+        self, alignment: Alignment, stride: Stride, lock_feet: bool, hand_contacts: bool
+    ) -> None:
+        self.alignment = alignment
+        source, target = alignment.source, alignment.target
+        ours, theirs = alignment.target_body, alignment.source_body
         self._source_joints, self._source_points = _limbs(theirs)
         self._target_joints, self._target_points = _limbs(ours)
         self._sole = np.array([_toe_height(theirs), _toe_height(ours)])
@@ -86,11 +93,17 @@ class Aligner:
         )
         self._constants[goal_kernels.LARGEST_OFFSET] = _LARGEST_OFFSET * ours.leg_length
         self._constants[goal_kernels.FOLDED] = _folded_leg(target, ours)
-        self._hip_widths = _hip_width(source, theirs), _hip_width(target, ours)
+        scale = alignment.leg_scale if stride == "scaled" else 1.0
+        width = _hip_width(target, ours)
+        wider = 0.5 * (width - scale * _hip_width(source, theirs))
+        self._constants[goal_kernels.STRIDE] = scale
+        self._constants[goal_kernels.WIDER] = wider / max(width, 1e-3)
+        self._constants[goal_kernels.LOCK] = lock_feet
         self._contact_state = np.zeros((4, contact_kernels.POINT_STATE))
         self._feet = np.zeros((2, goal_kernels.FOOT_STATE))
         self._memory = np.zeros(goal_kernels.MEMORY)
         self._points = np.zeros((4, 3))
+        self._hand_contacts = np.zeros((2, contact_kernels.POINT_STATE))
         rest = source.rest_pose()
         self._root, self._rotations = rest.root, rest.rotations_xyzw
         self._hips, self._rest_height = ours.hips, theirs.floor + theirs.ankle_height
@@ -106,11 +119,9 @@ class Aligner:
             self._memory, self._points, self.targets.head, self.targets.rotations_xyzw,
             self.targets.goals, self.targets.contacts,
             theirs.palms, ours.palms, _hand_settings(),
-            np.zeros((2, contact_kernels.POINT_STATE)), np.zeros((2, hand_kernels.HAND_STATE)),
+            self._hand_contacts, np.zeros((2, hand_kernels.HAND_STATE)),
             np.zeros(1), np.zeros((2, 3)),
         )  # fmt: skip
-        self.set_stride(stride)
-        self.set_lock(lock_feet)
 
     @property
     def toe_heights(self) -> tuple[float, float]:
@@ -125,18 +136,24 @@ class Aligner:
         below = {j for j in range(len(source)) if ends.intersection(source.ancestors(j)[:-1])}
         return frozenset(below | {int(j) for j in body.toes if j >= 0})
 
-    def set_stride(self, stride: Stride) -> None:
-        """Scale the steps or do not; the next frame continues nothing."""
-        constants, (theirs, ours) = self._constants, self._hip_widths
-        scale = self.alignment.leg_scale if stride == "scaled" else 1.0
-        wider = 0.5 * (ours - scale * theirs)
-        constants[goal_kernels.STRIDE] = scale
-        constants[goal_kernels.WIDER] = wider / max(ours, 1e-3)
-        self.reset()
+    def with_settings(self, stride: Stride, lock_feet: bool) -> Aligner:
+        """An aligner of the same bodies with other settings, and without a past."""
+        other = Aligner.__new__(Aligner)
+        hand_contacts = len(self.contact_names) > len(CONTACT_NAMES)
+        other._prepare(self.alignment, stride, lock_feet, hand_contacts)
+        return other
 
-    def set_lock(self, lock_feet: bool) -> None:
-        """Hold planted feet where they are, or let them go where the performer's go."""
-        self._constants[goal_kernels.LOCK] = lock_feet
+    def learn_from(self, other: Aligner) -> None:
+        """Take over what an aligner of the same bodies has seen of the performer.
+
+        That is the floor, the contacts and the turns of the forearms, up to the last frame, which
+        both have aligned. Where its own feet are is not touched.
+        """
+        self._memory[:] = other._memory
+        self._contact_state[:] = other._contact_state
+        self._hand_contacts[:] = other._hand_contacts
+        self._transfer.twist[:] = other._transfer.twist
+        self.targets.contacts[:] = other.targets.contacts
 
     def reset(self) -> None:
         """Forget the past: the next frame continues nothing."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 
@@ -13,8 +13,9 @@ from understudy.align.enhancer import SOLVER_PARAMETERS, Enhancer, check_same_bo
 from understudy.align.markers import AttachedPoint, MarkerError
 from understudy.conditioning import CharacterPose, Smoother, TargetEase, TearBridge
 from understudy.config import Settings
-from understudy.kinematics import FloatArray, Pose, Skeleton
-from understudy.kinematics.tasks import Effector, Targets
+from understudy.kinematics import Pose, Skeleton
+from understudy.kinematics.tasks import Targets
+from understudy.runtime.aligning import AlignerFade, AlignsPoses
 from understudy.runtime.goals import ClientGoals
 from understudy.solvers import create_solver
 from understudy.solvers.base import ParameterValue, Solver
@@ -22,28 +23,7 @@ from understudy_protocol.limits import MAX_EFFECTORS
 from understudy_protocol.messages import Marker
 
 _WARM_STEPS: Final = 3
-
-
-class AlignsPoses(Protocol):
-    """What a session asks of the aligner."""
-
-    @property
-    def effectors(self) -> Sequence[Effector]:
-        """Body points of the character that are given goals."""
-
-    @property
-    def contact_names(self) -> Sequence[str]:
-        """Names of the contact points, in the order of the targets' `contacts`."""
-
-    @property
-    def targets(self) -> Targets:
-        """What the last call of `align` gave."""
-
-    def reset(self) -> None:
-        """Forget the past."""
-
-    def align(self, root: FloatArray, rotations_xyzw: FloatArray, dt: float, jump: bool) -> Targets:
-        """The character's targets for a source pose; overwritten by the next call."""
+_MOST_LAYERS: Final = 4
 
 
 @dataclass(slots=True, eq=False)
@@ -180,16 +160,23 @@ def change_settings(pipeline: Pipeline, settings: Settings) -> None:
 
     Settings of an enhanced body are always the same.
     """
-    before, aligner = pipeline.settings, pipeline.aligner
-    if isinstance(aligner, Aligner):
-        changed = (before.stride, before.lock_feet) != (settings.stride, settings.lock_feet)
-        if changed and not pipeline.fresh:
-            pipeline.ease.start(aligner.targets)
-        if before.stride != settings.stride:
-            aligner.set_stride(settings.stride)
-        aligner.set_lock(settings.lock_feet)
+    before, pipeline.settings = pipeline.settings, settings
     pipeline.smoother.set_strength(settings.smoothing)
-    pipeline.settings = settings
+    old = pipeline.aligner
+    if (before.stride, before.lock_feet) == (settings.stride, settings.lock_feet) or not isinstance(
+        old, Aligner | AlignerFade
+    ):
+        return
+    latest = old.new if isinstance(old, AlignerFade) else old
+    new = latest.with_settings(settings.stride, settings.lock_feet)
+    if pipeline.fresh:
+        pipeline.aligner = new
+        return
+    if isinstance(old, AlignerFade) and old.layers == _MOST_LAYERS:
+        # Changes that come faster than they are eased in must not cost ever more: hold instead.
+        pipeline.ease.start(old.targets)
+        old = latest
+    pipeline.aligner = AlignerFade(old, new, pipeline.ease.duration_s)
 
 
 def reset_pipeline(pipeline: Pipeline, pose: Pose | None = None) -> None:
