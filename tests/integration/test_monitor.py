@@ -231,10 +231,10 @@ def drawn_frames(page: Page) -> int:
     return int(page.evaluate("__viserTestpoints.rendererInfo.render.frame"))
 
 
-def row(stage: Set, label: str, role: str) -> Locator:
-    """The input of a kind beside a label."""
-    text = f"//*[normalize-space(text())='{label}']/ancestor::*[.//*[@role='{role}']][1]"
-    return stage.page.locator(text).get_by_role(role)  # type: ignore[arg-type]  # one of its words
+def slider(stage: Set, label: str) -> Locator:
+    """The slider beside a label."""
+    text = f"//*[normalize-space(text())='{label}']/ancestor::*[.//*[@role='slider']][1]"
+    return stage.page.locator(text).get_by_role("slider")
 
 
 def test_performer_and_character_move_on_the_page(stage: Set) -> None:
@@ -247,14 +247,14 @@ def test_performer_and_character_move_on_the_page(stage: Set) -> None:
 def test_a_slider_changes_the_server_s_parameter_and_undo_takes_it_back(stage: Set) -> None:
     before = stage.session()["params"]["k1"]
     stage.open_tab("Controls")
-    slider = row(stage, "k1", "slider")
-    slider.press("ArrowLeft")
-    slider.press("ArrowLeft")
+    k1 = slider(stage, "k1")
+    k1.press("ArrowLeft")
+    k1.press("ArrowLeft")
     stage.wait(
         lambda: (
             before
             > stage.session()["params"]["k1"]
-            == pytest.approx(float(slider.get_attribute("aria-valuenow") or 0))
+            == pytest.approx(float(k1.get_attribute("aria-valuenow") or 0))
         ),
         "the slider's effect",
     )
@@ -271,7 +271,7 @@ def test_one_button_undoes_every_change(stage: Set) -> None:
     stage.wait(lambda: stage.session()["stride"] == "performed", "the other stride")
     stage.page.get_by_label("Lock feet").click()
     stage.wait(lambda: stage.session()["lock_feet"] is False, "feet that are not held")
-    row(stage, "Smoothing", "slider").press("ArrowRight")
+    slider(stage, "Smoothing").press("ArrowRight")
     stage.wait(lambda: stage.session()["smoothing"] > 0.0, "the filter")
     stage.page.get_by_role("combobox", name="Solver").click()
     stage.page.get_by_role("option", name="copy").click()
@@ -282,7 +282,7 @@ def test_one_button_undoes_every_change(stage: Set) -> None:
 
 def test_settings_are_saved_in_the_show_file(stage: Set) -> None:
     stage.open_tab("Controls")
-    row(stage, "Smoothing", "slider").press("ArrowRight")
+    slider(stage, "Smoothing").press("ArrowRight")
     stage.wait(lambda: stage.session()["smoothing"] == 0.05, "the filter")
     stage.button("Save settings").click()
     stage.wait(lambda: "Saved giant" in stage.said("said"), "the word that it is saved")

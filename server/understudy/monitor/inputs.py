@@ -47,11 +47,16 @@ def read_input(control: Input, like: Value) -> Value:
 
 def show_value(control: Input, value: Value) -> None:
     """Let an input show what the server says, if it does not."""
+    wanted: Value
     if isinstance(control, viser.GuiCheckboxHandle):
-        if control.value != bool(value):
-            control.value = bool(value)  # type: ignore[misc]  # hidden setter
+        wanted = bool(value)
     elif isinstance(control, viser.GuiDropdownHandle):
-        if control.value != value and value in control.options:
-            control.value = str(value)  # type: ignore[misc]  # hidden setter
-    elif abs(float(control.value) - float(value)) > _NOTICEABLE:
-        control.value = float(value)  # type: ignore[misc]  # hidden setter
+        wanted = str(value)
+        if wanted not in control.options:
+            return
+    else:
+        wanted = float(value)
+        if abs(wanted - float(control.value)) <= _NOTICEABLE:
+            return
+    # viser defines another method between getter and setter, so mypy sees no setter.
+    control.value = wanted  # type: ignore[misc]
