@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.kinematics._kernels import difference, is_finite, turn
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import kernel, part
 from understudy.kinematics.tables import byte_vector, index_vector, matrix, single_vector, vector
 
 
-@kernel("UniTuple(f8, 3)(f8[:, ::1], f8, f8, f8, f8)")
+@part("UniTuple(f8, 3)(f8[:, ::1], f8, f8, f8, f8)")
 def turned(q, sign, x, y, z):
     """The vector (x, y, z) turned by the root's rotation q[0], or back if `sign` is -1."""
     qx = sign * q[0, 0]
@@ -26,7 +26,7 @@ def turned(q, sign, x, y, z):
     )
 
 
-@kernel("void(f8[:, ::1], i8, f8[:, ::1], i8, f8)")
+@part("void(f8[:, ::1], i8, f8[:, ::1], i8, f8)")
 def slerp_row(a, i, b, j, fraction):
     """b[j] <- the rotation `fraction` of the shorter way from a[i] to b[j]."""
     x, y, z = difference(a, i, b, j)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import kernel, part
 
 LARGEST = 1.7e308
 
 
-@kernel("b1(f8)")
+@part("b1(f8)")
 def is_finite(x):
     """Whether x is neither NaN nor infinite. Never `np.isfinite` in a kernel.
 
@@ -21,7 +21,7 @@ def is_finite(x):
     return abs(x) <= LARGEST
 
 
-@kernel("void(f8[:, ::1], i8, f8, f8, f8)", inline=True)
+@part("void(f8[:, ::1], i8, f8, f8, f8)", inline=True)
 def turn(q, j, x, y, z):
     """q[j] <- q[j] exp(w) for the body increment w = (x, y, z) rad, kept at unit length."""
     a2 = 0.25 * (x * x + y * y + z * z)
@@ -50,7 +50,7 @@ def turn(q, j, x, y, z):
     q[j, 3] = nw * k
 
 
-@kernel("UniTuple(f8, 3)(f8[:, ::1], i8, f8[:, ::1], i8)", inline=True)
+@part("UniTuple(f8, 3)(f8[:, ::1], i8, f8[:, ::1], i8)", inline=True)
 def difference(a, i, b, j):
     """log(a[i]^-1 b[j]): the body increment (rad, at most pi long) that takes a[i] to b[j]."""
     ax = -a[i, 0]
@@ -123,7 +123,7 @@ def forward(parents, offsets, root, q, positions, rotations):
                 rotations[j, r, 2] = a * r02 + b * r12 + c * r22
 
 
-@kernel("void(i1[::1], f8[:, ::1], i8[::1], i8, f8[:, ::1])")
+@part("void(i1[::1], f8[:, ::1], i8[::1], i8, f8[:, ::1])")
 def restrict(kinds, axes, parents, j, J):
     """Keep of joint j's three columns what its kind can do: all, the hinge's axis, or nothing."""
     if parents[j] < 0 or kinds[j] == 0:

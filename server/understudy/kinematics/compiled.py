@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numba as nb
 from numba.extending import intrinsic
@@ -11,27 +11,50 @@ from numba.np import numpy_support
 
 # Reordering and fused operations are allowed; NaN and infinity keep their meaning, because bad
 # input must be seen and refused rather than optimised away (ask `_kernels.is_finite`).
-_FAST = {"contract", "reassoc", "arcp", "nsz"}
+_FAST: Final = {"contract", "reassoc", "arcp", "nsz"}
+_OPTIONS: Final[dict[str, Any]] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": _FAST,
+}
 
 
-def kernel(
-    signature: str, *, inline: bool = False
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def kernel(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Compile a function for exactly `signature`; it releases the GIL and is cached on disk.
 
-    An explicit signature compiles at import (or loads from the cache) and refuses any other array
-    at once; a lazy one would recompile in mid-stream for a read-only or strided array. `inline`
-    puts a small function into its callers: a call with five arrays costs about 100 ns.
+    It is compiled at import (or loaded from the cache) and refuses any other array at once; a lazy
+    one would recompile in mid-stream for a read-only or strided array.
     """
-    compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = nb.njit(
-        signature,
-        cache=True,
-        nogil=True,
-        error_model="numpy",
-        fastmath=_FAST,
-        forceinline=inline,
-    )
+    compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = nb.njit(signature, **_OPTIONS)
     return compiled
+
+
+def part(
+    signature: str, *, inline: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile a piece of kernels, for exactly `signature`, when the first of them is compiled.
+
+    A kernel in the cache has its parts in it, so they are not loaded at all: with ninety of them
+    that is most of the time that a start takes. Called from Python a part is loaded by its first
+    call. `inline` puts a small one into its callers: a call with five arrays costs about 100 ns.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        dispatcher = nb.njit(forceinline=inline, **_OPTIONS)(function)
+        compile_for = dispatcher.compile
+
+        def compile_once(_: object) -> Any:
+            entry = compile_for(signature)
+            dispatcher.disable_compile()
+            return entry
+
+        # Whoever asks first, and with whatever types: one signature is compiled.
+        dispatcher.compile = compile_once
+        compiled: Callable[..., Any] = dispatcher
+        return compiled
+
+    return decorate
 
 
 def _pointer(typing_context: Any, address: Any) -> Any:

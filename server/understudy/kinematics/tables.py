@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from understudy.kinematics.compiled import carray, kernel, pointer
+from understudy.kinematics.compiled import carray, part, pointer
 from understudy.kinematics.types import IntArray
 
 _MOST_AXES: Final = 5
@@ -46,19 +46,19 @@ class ArrayTable:
         self.rows[place, 1 : 1 + array.ndim] = array.shape
 
 
-@kernel("f8[::1](i8[:, ::1], i8)", inline=True)
+@part("f8[::1](i8[:, ::1], i8)", inline=True)
 def vector(rows: IntArray, place: int) -> Any:
     """In compiled code: the float64 array (n,) in a place."""
     return carray(pointer(rows[place, 0]), (rows[place, 1],), np.float64)
 
 
-@kernel("f8[:, ::1](i8[:, ::1], i8)", inline=True)
+@part("f8[:, ::1](i8[:, ::1], i8)", inline=True)
 def matrix(rows: IntArray, place: int) -> Any:
     """In compiled code: the float64 array (n, m) in a place."""
     return carray(pointer(rows[place, 0]), (rows[place, 1], rows[place, 2]), np.float64)
 
 
-@kernel("f8[:, :, ::1](i8[:, ::1], i8)", inline=True)
+@part("f8[:, :, ::1](i8[:, ::1], i8)", inline=True)
 def cube(rows: IntArray, place: int) -> Any:
     """In compiled code: the float64 array (n, m, l) in a place."""
     return carray(
@@ -66,19 +66,19 @@ def cube(rows: IntArray, place: int) -> Any:
     )
 
 
-@kernel("i8[::1](i8[:, ::1], i8)", inline=True)
+@part("i8[::1](i8[:, ::1], i8)", inline=True)
 def index_vector(rows: IntArray, place: int) -> Any:
     """In compiled code: the int64 array (n,) in a place."""
     return carray(pointer(rows[place, 0]), (rows[place, 1],), np.int64)
 
 
-@kernel("i8[:, ::1](i8[:, ::1], i8)", inline=True)
+@part("i8[:, ::1](i8[:, ::1], i8)", inline=True)
 def index_matrix(rows: IntArray, place: int) -> Any:
     """In compiled code: the int64 array (n, m) in a place."""
     return carray(pointer(rows[place, 0]), (rows[place, 1], rows[place, 2]), np.int64)
 
 
-@kernel("i8[:, :, ::1](i8[:, ::1], i8)", inline=True)
+@part("i8[:, :, ::1](i8[:, ::1], i8)", inline=True)
 def index_cube(rows: IntArray, place: int) -> Any:
     """In compiled code: the int64 array (n, m, l) in a place."""
     return carray(
@@ -86,26 +86,26 @@ def index_cube(rows: IntArray, place: int) -> Any:
     )
 
 
-@kernel("f4[::1](i8[:, ::1], i8)", inline=True)
+@part("f4[::1](i8[:, ::1], i8)", inline=True)
 def single_vector(rows: IntArray, place: int) -> Any:
     """In compiled code: the float32 array (n,) in a place."""
     return carray(pointer(rows[place, 0]), (rows[place, 1],), np.float32)
 
 
-@kernel("u1[::1](i8[:, ::1], i8)", inline=True)
+@part("u1[::1](i8[:, ::1], i8)", inline=True)
 def byte_vector(rows: IntArray, place: int) -> Any:
     """In compiled code: the uint8 array (n,) in a place."""
     return carray(pointer(rows[place, 0]), (rows[place, 1],), np.uint8)
 
 
-@kernel("f8[:, :, :, ::1](i8[:, ::1], i8)", inline=True)
+@part("f8[:, :, :, ::1](i8[:, ::1], i8)", inline=True)
 def tensor4(rows: IntArray, place: int) -> Any:
     """In compiled code: the float64 array with four axes in a place."""
     shape = (rows[place, 1], rows[place, 2], rows[place, 3], rows[place, 4])
     return carray(pointer(rows[place, 0]), shape, np.float64)
 
 
-@kernel("f8[:, :, :, :, ::1](i8[:, ::1], i8)", inline=True)
+@part("f8[:, :, :, :, ::1](i8[:, ::1], i8)", inline=True)
 def tensor5(rows: IntArray, place: int) -> Any:
     """In compiled code: the float64 array with five axes in a place."""
     shape = (rows[place, 1], rows[place, 2], rows[place, 3], rows[place, 4], rows[place, 5])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import kernel, part
 
 
-@kernel("void(f8[:, ::1], i8, f8, f8[:, ::1], i8, f8[:, ::1], i8)", inline=True)
+@part("void(f8[:, ::1], i8, f8, f8[:, ::1], i8, f8[:, ::1], i8)", inline=True)
 def _product(a, i, side, b, j, out, k):
     """out[k] <- a[i] b[j], with a[i] turned back if `side` is -1."""
     ax = side * a[i, 0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import part
 
 # state (4, 18), one row a point
 LAST = 0  # 3: m, where it was
@@ -58,7 +58,7 @@ LIFT_S = 0.1
 LIFT_WITHIN = 0.15  # m: a rung or a step is no floor
 
 
-@kernel("void(f8[:, ::1], f8[:, ::1], f8[::1])")
+@part("void(f8[:, ::1], f8[:, ::1], f8[::1])")
 def start(points, state, floor):
     """Begin with points (4, 3) m: nothing is planted, the floor is at the lowest."""
     floor[0] = points[0, 1]
@@ -72,7 +72,7 @@ def start(points, state, floor):
         floor[0] = min(floor[0], points[i, 1])
 
 
-@kernel("void(f8[:, ::1], f8, f8, f8[::1], f8[:, ::1], f8[::1])")
+@part("void(f8[:, ::1], f8, f8, f8[::1], f8[:, ::1], f8[::1])")
 def detect(points, hips, dt, settings, state, floor):
     """Update the state of every point and the height of the floor, from points (4, 3) m.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.align._kernels.contacts import GROUND, PLANTED, RAMP, detect, start
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import part
 
 # constants (9,)
 SCALE = 0  # of heights, target over source leg
@@ -64,19 +64,19 @@ REACH_TO = 0.9995
 FOLD_FROM = 1.2  # times the folded leg
 
 
-@kernel("f8(f8)")
+@part("f8(f8)")
 def smooth(x):
     """The smooth step from 0 to 1."""
     return x * x * (3.0 - 2.0 * x)
 
 
-@kernel("f8(f8, f8, f8)")
+@part("f8(f8, f8, f8)")
 def soft_min(a, b, width):
     """The lower of two heights; exact where they are equal, smooth in between."""
     return 0.5 * (a + b - np.sqrt((a - b) ** 2 + width * width) + width)
 
 
-@kernel("UniTuple(f8, 3)(f8[:, ::1], i8, i8, f8, f8, f8)")
+@part("UniTuple(f8, 3)(f8[:, ::1], i8, i8, f8, f8, f8)")
 def turned(q, j, at, x, y, z):
     """The vector (x, y, z) turned by the quaternion q[j, at:at+4]."""
     u = q[j, at]
@@ -89,7 +89,7 @@ def turned(q, j, at, x, y, z):
     return x + w * cx + v * cz - t * cy, y + w * cy + t * cx - u * cz, z + w * cz + u * cy - v * cx
 
 
-@kernel("void(f8[:, ::1], i8, f8, f8, f8, f8[:, ::1], i8)")
+@part("void(f8[:, ::1], i8, f8, f8, f8, f8[:, ::1], i8)")
 def pre_turn(q, j, x, y, z, goals, i):
     """goals[i, 6:10] <- exp(x, y, z) q[j]: turned further in the world, rad."""
     angle = np.sqrt(x * x + y * y + z * z)
@@ -108,7 +108,7 @@ def pre_turn(q, j, x, y, z, goals, i):
     goals[i, 9] = c * bw - ax * bx - ay * by - az * bz
 
 
-@kernel(
+@part(
     "void(f8[:, ::1], f8[:, :, ::1], i8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, :, ::1],"
     " i8[::1], f8[:, ::1], f8[::1], f8, i8, f8[::1], f8[::1], f8[:, ::1], f8[:, ::1],"
     " f8[::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[::1])"

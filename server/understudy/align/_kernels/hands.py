@@ -18,7 +18,7 @@ from understudy.align._kernels.goals import (
     smooth,
     turned,
 )
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import part
 
 # hands (2, 6): state of a hand
 OFFSET = 0  # 3: m, from where the shoulder would have it
@@ -33,7 +33,7 @@ FARTHEST = 0.6
 PALM_M = 0.02
 
 
-@kernel(
+@part(
     "void(f8[:, ::1], f8[:, :, ::1], i8[::1], f8[:, ::1], f8[:, ::1], f8, f8, i8, f8[::1],"
     " f8[::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[::1])"
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import kernel, part
 
 PARENT, SOURCE_A, SOURCE_B, VERBATIM, HAND = range(5)
 REST, POST_A, POST_B, UNTWISTED = 0, 4, 8, 12
@@ -31,7 +31,7 @@ _STANDING_TILT = 0.35
 _LARGEST_TILT = 0.8
 
 
-@kernel("void(i8[::1], f8[:, ::1], f8[:, ::1])")
+@part("void(i8[::1], f8[:, ::1], f8[:, ::1])")
 def world_rotations(parents, q, world):
     """world (n, 4) <- world_from_joint of every joint, from parent_from_joint q (n, 4)."""
     for j in range(parents.shape[0]):
@@ -56,7 +56,7 @@ def world_rotations(parents, q, world):
             world[j, 3] = aw * bw - ax * bx - ay * by - az * bz
 
 
-@kernel("void(f8[:, ::1], i8[:, ::1], f8[:, ::1], f8[:, ::1])")
+@part("void(f8[:, ::1], i8[:, ::1], f8[:, ::1], f8[:, ::1])")
 def drive(source_world, links, constants, world):
     """world[j] <- slerp(G_a C_a, G_b C_b, blend) for every driven target joint j."""
     for j in range(links.shape[0]):
@@ -116,7 +116,7 @@ def drive(source_world, links, constants, world):
         world[j, 3] = w
 
 
-@kernel("void(i8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1])")
+@part("void(i8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1])")
 def share_twist(links, constants, twist, world):
     """Turn each forearm about its bone by half the twist of the hand its link names, if any.
 
@@ -173,7 +173,7 @@ def share_twist(links, constants, twist, world):
         world[j, 3] = aw * c - ax * x - ay * y - az * z
 
 
-@kernel("f8(f8)", inline=True)
+@part("f8(f8)", inline=True)
 def _fade(x):
     """From 1 at x <= 0 smoothly to 0 at x >= 1."""
     if x <= 0.0:
@@ -183,7 +183,7 @@ def _fade(x):
     return 1.0 - x * x * (3.0 - 2.0 * x)
 
 
-@kernel("f8(f8[:, ::1], i8[:, ::1], f8[::1], i8)", inline=True)
+@part("f8(f8[:, ::1], i8[:, ::1], f8[::1], i8)", inline=True)
 def _leg_rise(source_positions, source_legs, body, side):
     """How far (m) a target's ankle is above its hip: its bones point where the source's do."""
     rise = 0.0
@@ -197,7 +197,7 @@ def _leg_rise(source_positions, source_legs, body, side):
     return rise
 
 
-@kernel("void(f8[:, ::1], i8[:, ::1], f8[::1], i8, f8[:, ::1])")
+@part("void(f8[:, ::1], i8[:, ::1], f8[::1], i8, f8[:, ::1])")
 def level_hips(source_positions, source_legs, body, hips, world):
     """Tilt hips that are wider than the performer's as far as lets both feet stand.
 
@@ -248,7 +248,7 @@ def level_hips(source_positions, source_legs, body, hips, world):
     world[hips, 3] = aw * w - ax * x - az * z
 
 
-@kernel("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])")
+@part("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])")
 def localise(links, constants, source_q, world, q):
     """q (n_t, 4) <- parent_from_joint of every target joint, from the driven ones' `world`.
 
@@ -300,7 +300,7 @@ def localise(links, constants, source_q, world, q):
             q[j, 3] = aw * bw - ax * bx - ay * by - az * bz
 
 
-@kernel("void(f8[:, ::1], i8[:, ::1], f8[::1], i8, f8[:, ::1], f8[::1])")
+@part("void(f8[:, ::1], i8[:, ::1], f8[::1], i8, f8[:, ::1], f8[::1])")
 def place_root(source_positions, source_legs, body, hips, world, root):
     """root (3,) <- where the target's root must be for its legs to start where the source's do.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.layout import (
     AXIS,
     BLOCK_EFFECTOR,
@@ -28,7 +28,7 @@ from understudy.solvers._kernels.layout import (
 from understudy.solvers._kernels.rows import keeps_its_turn
 
 
-@kernel(
+@part(
     "void(i8[:, ::1], f8[:, ::1], i8[::1], i8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1],"
     " i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, :, :, ::1])"
 )
@@ -89,7 +89,7 @@ def radii(
                         )
 
 
-@kernel(
+@part(
     "void(f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], i8[:, ::1], f8, f8, f8,"
     " f8[:, :, :, ::1], f8[:, :, :, ::1], f8[:, ::1], f8[::1])"
 )
@@ -172,7 +172,7 @@ def measurement(
                 A[a, a] += variance * effectors_f[f, SOFTNESS] / (s * s)
 
 
-@kernel(
+@part(
     "void(f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], f8, f8, f8,"
     " f8[:, :, :, ::1], f8[::1], f8[:, ::1])"
 )

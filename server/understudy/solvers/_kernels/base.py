@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.kinematics._kernels import turn
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.body import turn_error
 from understudy.solvers._kernels.layout import EXACT, GOAL, JOINT, PARENT, TURN
 from understudy.solvers._kernels.rows import keeps_its_turn
@@ -16,7 +16,7 @@ BASE_AGE = 8
 BASE_FLOATS = 9
 
 
-@kernel("b1(i8[:, ::1], i8[:, ::1], f8[:, ::1], i8)")
+@part("b1(i8[:, ::1], i8[:, ::1], f8[:, ::1], i8)")
 def can_turn_the_body(joints_i, effectors_i, goals, f):
     """Whether effector f turns with the root: no joint on the way keeps its turn by itself."""
     j = effectors_i[f, JOINT]
@@ -29,7 +29,7 @@ def can_turn_the_body(joints_i, effectors_i, goals, f):
     return True
 
 
-@kernel("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[::1], f8[:, ::1], f8[:, ::1])")
+@part("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[::1], f8[:, ::1], f8[:, ::1])")
 def seat(effectors_i, goals, world, base, root, q, reached):
     """Move the whole body rigidly so that the base stands where it must: its error becomes zero."""
     f = int(base[0])
@@ -74,7 +74,7 @@ def seat(effectors_i, goals, world, base, root, q, reached):
     root[2] = goals[f, GOAL + 2] + base[3] + pz + s * cz + c * (x * cy - y * cx)
 
 
-@kernel("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1])")
+@part("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1])")
 def take_base(effectors_i, goals, world, reached, base):
     """The new base keeps the place it has now, so that nothing pops: note how it differs."""
     f = int(base[0])
@@ -94,7 +94,7 @@ def take_base(effectors_i, goals, world, reached, base):
     base[BASE_AGE] = 0.0
 
 
-@kernel("void(f8[::1], f8)")
+@part("void(f8[::1], f8)")
 def let_go(base, gain):
     """Shrink what the base kept of its own place by `gain`, 0 to 1: it goes over to its goal."""
     for r in range(1, 4):

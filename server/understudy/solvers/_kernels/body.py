@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.layout import (
     ARM,
     BLOCK_EFFECTOR,
@@ -26,7 +26,7 @@ from understudy.solvers._kernels.layout import (
 from understudy.solvers._kernels.limits import project
 
 
-@kernel("UniTuple(f8, 3)(f8, f8, f8, f8, f8[:, ::1], i8)", inline=True)
+@part("UniTuple(f8, 3)(f8, f8, f8, f8, f8[:, ::1], i8)", inline=True)
 def turn_error(gx, gy, gz, gw, world, j):
     """log(R_goal R_joint^T): the world rotation vector (rad) that takes joint j to the goal g."""
     g00 = 1.0 - 2.0 * (gy * gy + gz * gz)
@@ -79,7 +79,7 @@ def turn_error(gx, gy, gz, gw, world, j):
     return scale * x, scale * y, scale * z
 
 
-@kernel(
+@part(
     "i8(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8, i8, i8)",
     inline=True,
 )
@@ -128,7 +128,7 @@ def meet_orientation(joints_i, joints_f, goals, q, world, free, j, p, e):
     return 0
 
 
-@kernel(
+@part(
     "i8(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])",
     inline=True,
 )
@@ -184,7 +184,7 @@ def forward(joints_i, joints_f, goals, root, q, world, free):
     return clipped
 
 
-@kernel(
+@part(
     "void(i8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1])",
     inline=True,
 )

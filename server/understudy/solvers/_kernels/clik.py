@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import kernel, part
 from understudy.kinematics.tables import tensor4, vector
 from understudy.solvers._kernels.base import BASE_AGE, can_turn_the_body, let_go, seat, take_base
 from understudy.solvers._kernels.body import errors, forward
@@ -85,7 +85,7 @@ FAR_M = 0.003
 RESCUES = 6
 
 
-@kernel("void(f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8, i8, f8[::1])")
+@part("void(f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8, i8, f8[::1])")
 def goal_step(effectors_f, last_goals, goals, blocks, i, f, dx):
     """dx[3i:3i+3] <- the goal's own increment in the rows of block i, m."""
     if blocks[i, BLOCK_TURNS] == 0:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.body import errors, forward
 from understudy.solvers._kernels.frame_layout import (
     BEST,
@@ -49,7 +49,7 @@ WORTHWHILE = 0.3
 MORE_PASSES = 8
 
 
-@kernel("void(f8[:, ::1], f8[:, ::1], i8[:, ::1], f8, f8[::1], f8[::1])")
+@part("void(f8[:, ::1], f8[:, ::1], i8[:, ::1], f8, f8[::1], f8[::1])")
 def slacks(effectors_f, goals, blocks, noise, slack, more):
     """slack (3b,) <- N, what each row yields, m^2; more (3b,) <- by how much that passes its own.
 
@@ -66,7 +66,7 @@ def slacks(effectors_f, goals, blocks, noise, slack, more):
             more[3 * i + r] = slack[3 * i + r] - own
 
 
-@kernel("f8(f8[:, ::1], f8, f8[:, ::1], f8[::1], f8[::1])")
+@part("f8(f8[:, ::1], f8, f8[:, ::1], f8[::1], f8[::1])")
 def cost_of(joints_f, root_mobility, d, e, slack):
     """What is minimised, for the way back d (1 + n, 3) to the prediction and the errors e (3b,)."""
     cost = 0.0
@@ -81,7 +81,7 @@ def cost_of(joints_f, root_mobility, d, e, slack):
     return cost
 
 
-@kernel("void(i8[:, ::1], i8[:, ::1], f8, f8[:, :, :, ::1])")
+@part("void(i8[:, ::1], i8[:, ::1], f8, f8[:, :, :, ::1])")
 def take_chords(blocks, chains, chord, J):
     """Rows of positions become the slopes of chords: tangents times `chord`.
 
@@ -98,7 +98,7 @@ def take_chords(blocks, chains, chord, J):
                         J[i, j, k, r] *= chord
 
 
-@kernel(
+@part(
     "i8(i8[:, ::1], f8[:, ::1], i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], i8[:, ::1],"
     " f8[:, ::1], f8, f8, i8, f8[::1], f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1],"
     " f8[:, ::1], f8[:, ::1], i8[::1], f8[:, :, :, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1],"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.body import turn_error
 from understudy.solvers._kernels.frame_layout import EASE_GAIN, EASE_S, K1, MAX_EFFECTOR_SPEED
 from understudy.solvers._kernels.layout import (
@@ -20,7 +20,7 @@ from understudy.solvers._kernels.layout import (
 )
 
 
-@kernel("f8(f8, f8)", inline=True)
+@part("f8(f8, f8)", inline=True)
 def gain_over(gain, dt):
     """What a gain per 1/30 s amounts to over dt seconds."""
     if gain >= 1.0:
@@ -28,7 +28,7 @@ def gain_over(gain, dt):
     return 1.0 - (1.0 - gain) ** (30.0 * dt)
 
 
-@kernel("f8(f8, f8[::1])", inline=True)
+@part("f8(f8, f8[::1])", inline=True)
 def ramp(age, params):
     """The factor on a gain, `age` seconds after a jump or an effector's first frame."""
     if age >= params[EASE_S]:
@@ -37,7 +37,7 @@ def ramp(age, params):
     return params[EASE_GAIN] + (1.0 - params[EASE_GAIN]) * x * x * (3.0 - 2.0 * x)
 
 
-@kernel("void(f8[:, ::1], i8, f8[:, ::1], i8, f8, f8[:, ::1], i8, i8)")
+@part("void(f8[:, ::1], i8, f8[:, ::1], i8, f8, f8[:, ::1], i8, i8)")
 def blend(a, i, b, j, fraction, out, o, at):
     """out[o, at:at+4] <- a[i] to b[j] by `fraction`, along the shorter arc."""
     dot = 0.0
@@ -63,7 +63,7 @@ def blend(a, i, b, j, fraction, out, o, at):
         out[o, at + r] *= k
 
 
-@kernel("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], i8, f8[:, ::1])")
+@part("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], i8, f8[:, ::1])")
 def stand_still(effectors_i, world, goals, f, eased):
     """eased[f] <- where effector f is in `world`, and how it is turned: a new way begins here."""
     j = effectors_i[f, JOINT]
@@ -92,7 +92,7 @@ def stand_still(effectors_i, world, goals, f, eased):
     eased[f, TURN + 3] = c * gw - x * gx - y * gy - z * gz
 
 
-@kernel("void(f8[:, ::1], f8[:, ::1], i8, f8[:, ::1])")
+@part("void(f8[:, ::1], f8[:, ::1], i8, f8[:, ::1])")
 def carry_turn(goals, last_goals, f, eased):
     """eased's turn <- eased last_goals^-1 goals: what it lacked of the last goal, of this one."""
     ax = eased[f, TURN]
@@ -117,7 +117,7 @@ def carry_turn(goals, last_goals, f, eased):
     eased[f, TURN + 3] = w * bw - x * bx - y * by - z * bz
 
 
-@kernel("i8(f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8, f8, f8[:, ::1])", inline=True)
+@part("i8(f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8, f8, f8[:, ::1])", inline=True)
 def ease_goals(params, ease, goals, last_goals, dt, gain, eased):
     """eased <- goals, short of them by what is left of an old discrepancy.
 
@@ -161,7 +161,7 @@ def ease_goals(params, ease, goals, last_goals, dt, gain, eased):
     return short
 
 
-@kernel("void(f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1])")
+@part("void(f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1])")
 def aim(effectors_f, head, goals, aimed):
     """aimed <- goals; one far beyond any reach from the root's place becomes one just beyond it.
 

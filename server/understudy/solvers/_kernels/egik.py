@@ -16,7 +16,7 @@ N = beta (1 + k1 + k2) / (alpha c^2).
 from __future__ import annotations
 
 from understudy.kinematics._kernels import difference, turn
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import kernel, part
 from understudy.kinematics.tables import cube, tensor4
 from understudy.solvers._kernels.body import errors, forward
 from understudy.solvers._kernels.correction import correct
@@ -50,7 +50,7 @@ from understudy.solvers._kernels.posture import apply
 RADIANS_PER_BODY = 5.0
 
 
-@kernel("f8(f8[::1])")
+@part("f8(f8[::1])")
 def radians_per_metre(params):
     """The user's c, or the one that goes with the body's size."""
     if params[C] > 0.0:
@@ -58,7 +58,7 @@ def radians_per_metre(params):
     return RADIANS_PER_BODY / params[LINKS_M]
 
 
-@kernel("void(i8[:, ::1], f8, f8, f8[:, :, ::1], f8[:, :, ::1], f8[:, ::1])")
+@part("void(i8[:, ::1], f8, f8, f8[:, :, ::1], f8[:, :, ::1], f8[:, ::1])")
 def predict(joints_i, k1, k2, past, poses, roots):
     """PRIOR <- NOW moved by d0; `past` (2, 1 + n, 3) holds d[n-1] and d[n-2]."""
     total = 1.0 + k1 + k2
@@ -76,7 +76,7 @@ def predict(joints_i, k1, k2, past, poses, roots):
                 turn(poses[PRIOR], j, x, y, z)
 
 
-@kernel("void(f8[:, :, ::1], f8[:, ::1], f8[:, :, ::1])")
+@part("void(f8[:, :, ::1], f8[:, ::1], f8[:, :, ::1])")
 def remember(poses, roots, past):
     """past <- d[n] before what it held."""
     past[1] = past[0]

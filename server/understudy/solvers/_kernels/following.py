@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from understudy.kinematics._kernels import difference, turn
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.body import forward
 from understudy.solvers._kernels.easing import blend, ease_goals, gain_over, ramp
 from understudy.solvers._kernels.frame import begin, start_goals
@@ -22,7 +22,7 @@ TRACK_FLOATS = 6
 UNKNOWN_SPEED = 25.0
 
 
-@kernel(
+@part(
     "void(i8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[:, :, ::1],"
     " f8[:, ::1], f8[:, ::1], f8[::1])"
 )
@@ -77,7 +77,7 @@ def follow(joints_i, joints_f, head, source, goals, params, poses, roots, ease, 
         roots[LAST, r] = head[r]
 
 
-@kernel(
+@part(
     "void(i8[:, ::1], f8[:, ::1], i8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[::1],"
     " f8[:, :, ::1], f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1],"
     " f8[::1])"
@@ -130,7 +130,7 @@ def set_out(
     marks[LAST_GOALS] = goals
 
 
-@kernel("UniTuple(f8, 2)(f8[:, ::1], i8, f8, f8, f8)")
+@part("UniTuple(f8, 2)(f8[:, ::1], i8, f8, f8, f8)")
 def kalman_gains(tracks, i, dt, agility, noise):
     """The covariance of row i after dt seconds and one measurement; the gains of that.
 
@@ -152,7 +152,7 @@ def kalman_gains(tracks, i, dt, agility, noise):
     return place, speed
 
 
-@kernel("void(f8[::1], f8[:, ::1], f8, f8, f8, f8, i8, f8[:, ::1], f8[:, ::1], f8[::1])")
+@part("void(f8[::1], f8[:, ::1], f8, f8, f8, f8, i8, f8[:, ::1], f8[:, ::1], f8[::1])")
 def track(head, source, dt, agility, noise_rad, noise_m, restart, tracks, tracked, tracked_root):
     """tracked, tracked_root <- the performer's posture, estimated from all frames so far.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.kinematics._kernels import is_finite
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.body import forward
 from understudy.solvers._kernels.easing import stand_still
 from understudy.solvers._kernels.frame_layout import (
@@ -42,7 +42,7 @@ from understudy.solvers._kernels.layout import (
 from understudy.solvers._kernels.posture import carry_over, on_hinge
 
 
-@kernel("b1(f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[::1])")
+@part("b1(f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[::1])")
 def usable(head, source, goals, extra, params, report):
     """Whether a frame's numbers can be used: not a NaN or an infinity among them.
 
@@ -68,7 +68,7 @@ def usable(head, source, goals, extra, params, report):
     return False
 
 
-@kernel("f8(i8[:, ::1], f8[:, ::1], f8[:, ::1], i8)")
+@part("f8(i8[:, ::1], f8[:, ::1], f8[:, ::1], i8)")
 def distance(effectors_i, world, goals, f):
     """How far (m) effector f is from its goal in `world`."""
     j = effectors_i[f, JOINT]
@@ -81,7 +81,7 @@ def distance(effectors_i, world, goals, f):
     return np.sqrt(size)
 
 
-@kernel(
+@part(
     "void(i8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[:, :, ::1], f8[:, ::1],"
     " f8[:, ::1], f8[:, ::1])"
 )
@@ -97,7 +97,7 @@ def go_along(joints_i, joints_f, head, source, goals, poses, roots, world, free)
     forward(joints_i, joints_f, goals, roots[BEST], poses[BEST], world, free)
 
 
-@kernel(
+@part(
     "f8(i8[:, ::1], f8[:, ::1], i8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[::1],"
     " f8[:, :, ::1], f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1],"
     " f8[::1])"
@@ -189,7 +189,7 @@ def begin(
     return np.sqrt(farthest)
 
 
-@kernel("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])")
+@part("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])")
 def start_goals(effectors_i, world, wanted, ease, last_goals, eased):
     """An effector that is new, or after a jump, starts where it is; its goal has not moved yet."""
     for f in range(wanted.shape[0]):
@@ -199,7 +199,7 @@ def start_goals(effectors_i, world, wanted, ease, last_goals, eased):
                 last_goals[f, r] = wanted[f, r]
 
 
-@kernel("void(f8[::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1])")
+@part("void(f8[::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1])")
 def hold_base(head, eased, root, world, reached):
     """The stance foot does not slide: what is left of its error, the whole body takes."""
     f = int(head[BASE])
@@ -212,7 +212,7 @@ def hold_base(head, eased, root, world, reached):
             world[j, r] += shift
 
 
-@kernel(
+@part(
     "void(f8[:, ::1], f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8, f8[::1])"
 )
 def finish(effectors_f, goals, poses, roots, ease, reached, clipped, report):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.layout import BASIS, CENTRE, HIGH, LOW
 
 
-@kernel("void(f8[:, ::1], i8, f8, f8, f8)", inline=True)
+@part("void(f8[:, ::1], i8, f8, f8, f8)", inline=True)
 def take_out(free, j, x, y, z):
     """free[j] <- free[j] without the direction (x, y, z) of the body tangent."""
     # The projector is symmetric; what is left of the direction in it is normalised first.
@@ -30,7 +30,7 @@ def take_out(free, j, x, y, z):
     free[j, 8] -= c * c * k
 
 
-@kernel("i8(f8[:, ::1], i8, f8[:, ::1], f8[:, ::1])", inline=True)
+@part("i8(f8[:, ::1], i8, f8[:, ::1], f8[:, ::1])", inline=True)
 def project(joints_f, j, q, free):
     """Bring joint j back into its swing and twist range; says how many directions were clipped.
 

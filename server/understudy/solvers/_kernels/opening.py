@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import part
 from understudy.kinematics.tables import (
     cube,
     index_cube,
@@ -22,7 +22,7 @@ JACOBIANS: Final = 24
 MEMORY: Final = 25
 
 
-@kernel(
+@part(
     "Tuple((i8[:, ::1], f8[:, ::1], i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, :, ::1],"
     " i8[:, :, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[:, :, ::1],"
     " f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1],"

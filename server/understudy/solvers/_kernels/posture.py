@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.kinematics._kernels import difference, turn
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.layout import AXIS, CENTRE, EXACT, FREEDOM, LIMITED, STRENGTH
 from understudy.solvers._kernels.limits import project
 
 
-@kernel("void(f8[:, ::1], i8, f8[:, ::1], f8[:, ::1])")
+@part("void(f8[:, ::1], i8, f8[:, ::1], f8[:, ::1])")
 def on_hinge(joints_f, j, source, q):
     """q[j] <- the rotation about the hinge's axis that is nearest to source[j]."""
     cx = -joints_f[j, CENTRE]
@@ -45,14 +45,14 @@ def on_hinge(joints_f, j, source, q):
     q[j, 3] = cw * rw - s * (cx * ax + cy * ay + cz * az)
 
 
-@kernel("b1(i8[:, ::1], f8[:, ::1], i8)")
+@part("b1(i8[:, ::1], f8[:, ::1], i8)")
 def is_set_elsewhere(joints_i, goals, j):
     """Whether joint j cannot turn, or is turned by an orientation goal that counts."""
     e = joints_i[j, EXACT]
     return joints_i[j, FREEDOM] == 2 or (e >= 0 and goals[e, STRENGTH] > 0.0)
 
 
-@kernel("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])", inline=True)
+@part("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])", inline=True)
 def carry_over(joints_i, joints_f, goals, last, now, q):
     """q[j] <- q[j] last[j]^-1 now[j]: the performer's own increment, joint by joint."""
     for j in range(q.shape[0]):
@@ -96,7 +96,7 @@ def carry_over(joints_i, joints_f, goals, last, now, q):
         q[j, 3] = nw * k
 
 
-@kernel(
+@part(
     "void(i8[:, ::1], f8[:, ::1], i8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8,"
     " f8[:, ::1])",
     inline=True,
@@ -121,7 +121,7 @@ def imitate(joints_i, goals, bound, free, q, now, extra, gain, d):
             d[1 + j, 2] = z
 
 
-@kernel("void(f8[::1], f8[::1], f8[:, ::1], f8, f8, b1, f8[:, ::1])", inline=True)
+@part("void(f8[::1], f8[::1], f8[:, ::1], f8, f8, b1, f8[:, ::1])", inline=True)
 def imitate_root(now, root, extra, gain, most, eliminated, d):
     """d[0] <- the root's way to its place, at `most` m of it; none where the base is eliminated."""
     x = now[0] - root[0]
@@ -138,7 +138,7 @@ def imitate_root(now, root, extra, gain, most, eliminated, d):
     d[0, 2] = gain * z + extra[0, 2]
 
 
-@kernel(
+@part(
     "i8(i8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1], f8[:, ::1], f8[:, ::1], f8, f8[::1],"
     " f8[:, ::1])",
     inline=True,

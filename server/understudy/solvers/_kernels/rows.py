@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.layout import (
     ARM,
     BLOCK_EFFECTOR,
@@ -28,14 +28,14 @@ from understudy.solvers._kernels.layout import (
 )
 
 
-@kernel("b1(i8[:, ::1], f8[:, ::1], i8)", inline=True)
+@part("b1(i8[:, ::1], f8[:, ::1], i8)", inline=True)
 def keeps_its_turn(joints_i, goals, j):
     """Whether joint j meets an orientation goal by itself, whatever the joints above it do."""
     e = joints_i[j, EXACT]
     return e >= 0 and goals[e, STRENGTH] > 0.0
 
 
-@kernel(
+@part(
     "void(i8[:, ::1], i8[::1], i8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1],"
     " f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, :, :, ::1])",
     inline=True,
@@ -107,7 +107,7 @@ def jacobian(
                         )
 
 
-@kernel(
+@part(
     "void(f8[:, ::1], i8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], i8[:, ::1],"
     " f8, f8[:, :, :, ::1], f8[:, ::1])",
     inline=True,
@@ -186,7 +186,7 @@ def gram(joints_f, effectors_i, effectors_f, goals, blocks, chains, member, root
                 A[d, d] += effectors_f[f, SOFTNESS] / (s * s)
 
 
-@kernel("i8(f8[:, ::1], i8)", inline=True)
+@part("i8(f8[:, ::1], i8)", inline=True)
 def cholesky(A, m):
     """A's lower triangle <- its Cholesky factor, diagonal inverted; 0 if it is not definite."""
     for i in range(m):
@@ -204,7 +204,7 @@ def cholesky(A, m):
     return 1
 
 
-@kernel("void(f8[:, ::1], f8[::1], i8)", inline=True)
+@part("void(f8[:, ::1], f8[::1], i8)", inline=True)
 def back_substitute(A, b, m):
     """b <- (L L^T)^-1 b for a factor left by `cholesky`."""
     for i in range(m):
@@ -219,7 +219,7 @@ def back_substitute(A, b, m):
         b[i] = s * A[i, i]
 
 
-@kernel(
+@part(
     "void(i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], f8,"
     " f8[:, :, :, ::1], f8[:, ::1], f8[::1])",
     inline=True,
@@ -255,7 +255,7 @@ def subtract_rows(effectors_i, effectors_f, blocks, chains, root_moves, J, d, e)
         e[3 * i + 2] -= e2
 
 
-@kernel(
+@part(
     "void(f8[:, ::1], i8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], f8,"
     " f8[:, :, :, ::1], f8[::1], f8[:, ::1])",
     inline=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.layout import (
     BLOCK_EFFECTOR,
     BLOCK_TURNS,
@@ -14,7 +14,7 @@ from understudy.solvers._kernels.layout import (
 )
 
 
-@kernel("f8(f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1])")
+@part("f8(f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1])")
 def tension(joints_f, effectors_f, blocks, chains, world, reached, y):
     """How much forces y (3b,) on the points bend the way of the joints that carry them.
 
@@ -43,7 +43,7 @@ def tension(joints_f, effectors_f, blocks, chains, world, reached, y):
     return total
 
 
-@kernel("void(f8[:, ::1], f8[:, ::1], i8[:, ::1], f8, f8, f8[:, ::1])")
+@part("void(f8[:, ::1], f8[:, ::1], i8[:, ::1], f8, f8, f8[:, ::1])")
 def damp(effectors_f, goals, blocks, damping, pull, A):
     """A's diagonal <- damped by the same for all, and by `pull` (m^2) for the firmest goal.
 

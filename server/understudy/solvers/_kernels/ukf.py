@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics.compiled import kernel
+from understudy.kinematics.compiled import kernel, part
 from understudy.kinematics.tables import matrix, tensor5
 from understudy.solvers._kernels.algorithm_one import gain, measurement, radii
 from understudy.solvers._kernels.body import errors, forward
@@ -56,7 +56,7 @@ def coordinates(joints_i):
     return count
 
 
-@kernel(
+@part(
     "i8(i8[:, ::1], f8[:, ::1], i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], i8[:, ::1],"
     " f8[:, ::1], f8[::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1],"
     " f8[:, :, :, :, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1])"
