@@ -44,13 +44,14 @@ def part(
         dispatcher = nb.njit(forceinline=inline, **_OPTIONS)(function)
         compile_for = dispatcher.compile
 
-        def compile_once(_: object) -> Any:
-            entry = compile_for(signature)
+        def compile_once(*_: object) -> Any:
+            compile_for(signature)
             dispatcher.disable_compile()
-            return entry
+            return dispatcher
 
-        # Whoever asks first, and with whatever types: one signature is compiled.
-        dispatcher.compile = compile_once
+        # Whoever asks first, a kernel that is compiled (`compile`) or Python (`_compile_for_args`),
+        # and with whatever types: one signature is compiled, and the types are checked against it.
+        dispatcher.compile = dispatcher._compile_for_args = compile_once
         compiled: Callable[..., Any] = dispatcher
         return compiled
 

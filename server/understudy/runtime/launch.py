@@ -9,8 +9,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from types import FrameType
-from typing import TYPE_CHECKING, Final, TextIO
+from types import FrameType, ModuleType
+from typing import TYPE_CHECKING, Final, TextIO, cast
 
 from understudy.config import Config, ShowFile
 
@@ -47,7 +47,8 @@ def run(
     stop = threading.Event()
     with _signals(stop), _waiting_notice():
         # Compiled code is loaded, or compiled, by this import: not before the notice can be given.
-        from understudy.runtime.server import Server
+        with scipy_unseen():
+            from understudy.runtime.server import Server
 
         server = Server(config, show_file)
         server.start()
@@ -63,6 +64,25 @@ def run(
             # second, for nothing.
             gc.freeze()
     return 0
+
+
+@contextmanager
+def scipy_unseen() -> Iterator[None]:
+    """Let an import in the block do without scipy's linear algebra.
+
+    numba looks for BLAS there before it loads the first kernel, which takes a tenth of a start; no
+    kernel of the server calls BLAS.
+    """
+    name = "scipy.linalg"
+    if name in sys.modules:
+        yield
+        return
+    unseen: dict[str, ModuleType | None] = {name: None}
+    sys.modules.update(cast(dict[str, ModuleType], unseen))  # None makes an import fail
+    try:
+        yield
+    finally:
+        del sys.modules[name]
 
 
 def _ready_line(endpoints: Endpoints, config: Config, as_json: bool) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 import understudy
 from understudy.kinematics._kernels import is_finite, turn
+from understudy.kinematics.compiled import part
 
 PACKAGE = Path(understudy.__file__).parent
 
@@ -51,3 +52,12 @@ def test_no_kernel_asks_numpy_whether_a_number_is_finite() -> None:
 def test_an_array_of_another_kind_is_refused_and_not_compiled_for(q: np.ndarray) -> None:
     with pytest.raises(TypeError, match="No matching definition"):
         turn(q, 0, 0.1, 0.2, 0.3)
+
+
+def test_a_part_is_compiled_for_its_own_signature_whatever_it_is_first_called_with() -> None:
+    @part("f8(f8)")
+    def half(number: float) -> float:
+        return number / 2.0
+
+    assert half(3) == 1.5  # an integer: converted, not compiled for
+    assert [str(types) for types in half.signatures] == ["(float64,)"]  # type: ignore[attr-defined]
