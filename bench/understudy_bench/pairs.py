@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,7 +11,6 @@ import numpy as np
 from understudy.align import Alignment, MotionSample, RoleMap, Transfer
 from understudy.align.evidence import flexion, standing_frames
 from understudy.align.humanoid import SIDES
-from understudy.align.proportions import Proportions
 from understudy.align.rest_pose import canonical_pose
 from understudy.characters import Body, Clip
 from understudy.kinematics import FloatArray, ForwardKinematics, IntArray
@@ -21,6 +21,7 @@ _LIMBS: Final = (
     ("UpperLeg", "LowerLeg"), ("LowerLeg", "Foot"),
 )  # fmt: skip
 _FEWEST_STANDING: Final = 3
+_FLAT_DEG: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,10 +53,11 @@ class PairFigures:
     `limb_deg`: the furthest any bone of an arm or a leg points from the performer's.
     `flexion_deg`: the furthest the mean axis of a knee or an elbow lies from the one the character
     was made for. `toe_deg`: how far footprints, from below the ankle to the toe, head from the
-    performer's, mean; `ankle_line_deg` the same for the slanting line from the ankle to the toe,
-    which swings aside when a foot rolls on its edge, the more the steeper it is. `ankle`: distance
-    of a standing ankle from its height, mean, in parts of the leg. `standing`: how often a foot
-    stands in the frames looked at; the last three figures are about those.
+    performer's, mean; `ankle_line_deg` the same for the slanting line from the ankle to the toe
+    while the performer's foot is flat: on a foot's edge that line swings aside, the more the
+    steeper it is. `ankle`: distance of a standing ankle from its height, mean, in parts of the leg.
+    `standing`: how often a foot stands in the frames looked at; the figures from `toe_deg` on are
+    about those.
     """
 
     limb_deg: float
@@ -88,8 +90,8 @@ class Pair:
         return PairFigures(
             limb_deg=self._limb_deg(),
             flexion_deg=self._flexion_deg(),
-            toe_deg=self._heading_deg(from_ankle=False),
-            ankle_line_deg=self._heading_deg(from_ankle=True),
+            toe_deg=self._footprint_deg(),
+            ankle_line_deg=self._ankle_line_deg(),
             ankle=self._ankle(),
             standing=sum(len(frames) for _, frames in self._standing()),
         )
@@ -131,25 +133,51 @@ class Pair:
         body = self.alignment.source_body
         found = []
         for row, foot in enumerate(body.feet):
-            sole = -body.heel_points[row] / max(float(np.linalg.norm(body.heel_points[row])), 1e-9)
-            frames = standing_frames(self.source, int(foot), body.leg_length, sole)
+            frames = standing_frames(self.source, int(foot), body.leg_length, self._sole(row))
             if len(frames) >= _FEWEST_STANDING:
                 found.append((row, frames.astype(np.int64)))
         return found
 
-    def _heading_deg(self, *, from_ankle: bool) -> float:
+    def _sole(self, row: int) -> FloatArray:
+        """What points up (3,) in a foot of the performer that stands flat."""
+        below = self.alignment.source_body.heel_points[row]
+        return np.asarray(-below / max(float(np.linalg.norm(below)), 1e-9))
+
+    def _footprint_deg(self) -> float:
+        ours, theirs = (
+            body.toe_points - body.heel_points
+            for body in (self.alignment.source_body, self.alignment.target_body)
+        )
+        errors = [
+            self._headings_deg(row, frames, ours[row], theirs[row])
+            for row, frames in self._standing()
+        ]
+        return _mean(errors)
+
+    def _ankle_line_deg(self) -> float:
+        ours, theirs = self.alignment.source_body, self.alignment.target_body
+        up = np.array([0.0, 1.0, 0.0])
         errors = []
         for row, frames in self._standing():
-            ours, theirs = (
-                sample.rotations[frames, body.feet[row]] @ _foot_line(body, row, from_ankle)
-                for sample, body in (
-                    (self.source, self.alignment.source_body),
-                    (self.target, self.alignment.target_body),
-                )
+            soles = self.source.rotations[frames, ours.feet[row]] @ self._sole(row)
+            flat = frames[_angle_deg(soles, up) < _FLAT_DEG]
+            errors.append(
+                self._headings_deg(row, flat, ours.toe_points[row], theirs.toe_points[row])
             )
-            level = np.array([1.0, 0.0, 1.0])
-            errors.append(_angle_deg(ours * level, theirs * level))
-        return float(np.mean(np.concatenate(errors))) if errors else 0.0
+        return _mean(errors)
+
+    def _headings_deg(
+        self, row: int, frames: IntArray, ours: FloatArray, theirs: FloatArray
+    ) -> FloatArray:
+        """How far apart two lines head, each (3,) in a foot of its body's own frame."""
+        lines = (
+            sample.rotations[frames, body.feet[row]] @ line * np.array([1.0, 0.0, 1.0])
+            for sample, body, line in (
+                (self.source, self.alignment.source_body, ours),
+                (self.target, self.alignment.target_body, theirs),
+            )
+        )
+        return _angle_deg(*lines)
 
     def _ankle(self) -> float:
         ours, theirs = self.alignment.source_body, self.alignment.target_body
@@ -159,7 +187,7 @@ class Pair:
             above = height - ours.ankle_height - ours.floor
             right = self.alignment.leg_scale * above + theirs.ankle_height
             errors.append(np.abs(self.target.positions[frames, theirs.feet[row], 1] - right))
-        return float(np.mean(np.concatenate(errors))) / theirs.leg_length if errors else 0.0
+        return _mean(errors) / theirs.leg_length
 
 
 def copied(alignment: Alignment, performance: Performance) -> MotionSample:
@@ -178,10 +206,10 @@ def copied(alignment: Alignment, performance: Performance) -> MotionSample:
     return MotionSample(np.array(places), np.array(turns), performance.motion.step_s)
 
 
-def _foot_line(body: Proportions, row: int, from_ankle: bool) -> FloatArray:
-    """The way to the toe (3,) m in a foot's frame, from the ankle or from the sole below it."""
-    toe = body.toe_points[row]
-    return np.asarray(toe if from_ankle else toe - body.heel_points[row])
+def _mean(errors: Sequence[FloatArray]) -> float:
+    """The mean of all the numbers in `errors`, 0 if there are none."""
+    numbers = np.concatenate([np.zeros(0), *errors])
+    return float(numbers.mean()) if len(numbers) else 0.0
 
 
 def _angle_deg(a: FloatArray, b: FloatArray) -> FloatArray:

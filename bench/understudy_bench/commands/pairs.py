@@ -30,8 +30,8 @@ _COLUMNS: Final = (
 )  # fmt: skip
 _NOTE: Final = (
     "copied as it is, no solver; limb: bones of arms and legs, worst; flexion: knees and elbows,"
-    " worst; toe: footprints, mean; ankle line: the same from the ankle, which a foot on its edge"
-    " swings aside; ankle: height of standing ankles, mean; standing: how many there were"
+    " worst; toe: footprints, mean; ankle line: the same from the ankle, of feet that stand flat;"
+    " ankle: height of standing ankles, mean; standing: how many there were"
 )
 
 
@@ -93,5 +93,6 @@ def _checks(pair: str, figures: PairFigures) -> list[Check]:
         judge(f"{pair}: limbs", figures.limb_deg, "deg", "<=", LIMB_DEG),
         judge(f"{pair}: knees and elbows", figures.flexion_deg, "deg", "<=", FLEXION_DEG),
         judge(f"{pair}: toes", figures.toe_deg, "deg", "<=", TOE_DEG),
+        judge(f"{pair}: toes from the ankle", figures.ankle_line_deg, "deg", "<=", TOE_DEG),
         judge(f"{pair}: ankles", figures.ankle, "of the leg", "<=", ANKLE),
     ]

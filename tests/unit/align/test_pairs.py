@@ -48,6 +48,7 @@ def test_a_convention_drives_every_rig(clip: str) -> None:
         assert figures.limb_deg <= LIMB_DEG, rig
         assert figures.flexion_deg <= FLEXION_DEG, rig
         assert figures.toe_deg <= TOE_DEG, rig
+        assert figures.ankle_line_deg <= TOE_DEG, rig
         assert figures.ankle <= ANKLE, rig
 
 
@@ -61,7 +62,9 @@ def test_the_figures_see_a_foot_that_is_turned_and_one_that_is_lifted() -> None:
     nobody = np.full_like(alignment.verbatim, -1)
     pair.target = copied(replace(alignment, post_a=turned, verbatim=nobody), performance)
     assert right.toe_deg < 0.01
+    assert right.ankle_line_deg < 0.01
     assert pair.figures().toe_deg == pytest.approx(10.0, abs=0.5)
+    assert pair.figures().ankle_line_deg == pytest.approx(10.0, abs=0.5)
     lifted = copied(alignment, performance)
     lifted.positions[..., 1] += 0.05 * alignment.target_body.leg_length
     pair.target = lifted
@@ -72,7 +75,7 @@ def test_a_pair_that_does_not_fit_is_listed_with_the_reason() -> None:
     fox = str(shared_path("rigs/Fox.glb"))
     report = run_pairs(["walk"], ["giant", fox])
     assert report.exit_code == 0
-    assert len(report.checks) == 4
+    assert len(report.checks) == 5
     assert "four-legged" in report.tables[0].rows[1][0]
 
 
