@@ -144,6 +144,8 @@ class _Shape:
         for index, side in ((left_arm, "left"), (1 - left_arm, "right")):
             chain = arms.chains[index]
             found = dict(zip(("UpperArm", "LowerArm", "Hand"), arm_places, strict=True))
+            if self._spreads(chain[arm_places[1]]):
+                del found["Hand"]
             if arm_places[0] > 0:
                 found["Shoulder"] = arm_places[0] - 1
             for part, place in found.items():
@@ -161,6 +163,8 @@ class _Shape:
 
     def _fingers(self, roles: dict[str, int]) -> dict[str, int]:
         """The fingers of both hands, if both have the same."""
+        if "leftHand" not in roles:
+            return {}
         left, right = (
             finger_roles(self.skeleton, self.tree, side, roles[side + "Hand"], self.dropped)
             for side in ("left", "right")
@@ -260,6 +264,10 @@ class _Shape:
                 return place
         return count - 1
 
+    def _spreads(self, joint: int) -> bool:
+        """Whether several branches of more than one joint begin at a joint: it has fingers."""
+        return sum(bool(self.tree.children[child]) for child in self.tree.children[joint]) > 1
+
     def _score(
         self,
         chain: tuple[int, ...],
@@ -274,7 +282,10 @@ class _Shape:
         if thigh is None or shin is None:
             return None
         whole = float(self.lengths[list(chain)].sum())
-        score = (thigh + shin) / whole - abs(np.log(thigh / shin))
+        score = (thigh + shin) / whole
+        # Without a joint at the wrist the lower bone reaches into the hand, and may well be longer.
+        if foot or thigh > shin or not self._spreads(chain[lower]):
+            score -= abs(np.log(thigh / shin))
         score -= _PASSED_OVER * (end - upper - 2)
         score -= _CROOKED * max(0.0, self._least_bend(chain, places) - _CROOKED_FROM_RAD)
         if foot:

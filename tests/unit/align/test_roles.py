@@ -98,7 +98,11 @@ def test_vrm_bodies_are_found_by_their_names_as_their_files_state_them(name: str
 )
 def test_rigs_without_vrm_data_are_mapped_without_help(name: str) -> None:
     rig = load_rig(shared_path(f"rigs/{name}"))
-    assert find_roles(rig.skeleton, weights=rig.weights).refused is None
+    found = find_roles(rig.skeleton, weights=rig.weights)
+    shaped = find_roles(nameless(rig.skeleton), weights=rig.weights)
+    assert found.refused is None
+    for role in BODY_ROLES:
+        assert shaped.joint(role) == found.joint(role), role
 
 
 def test_a_left_arm_that_counts_backwards_is_ordered_by_depth() -> None:
@@ -161,6 +165,24 @@ def test_fingers_without_names_are_found_by_their_shape(joints_each: int, tips: 
     assert {role: body.names[found.joint(role)] for role in fingers} == {
         role: role for role in fingers
     }
+
+
+def test_an_arm_that_ends_in_fingers_without_a_wrist_is_found_by_its_shape() -> None:
+    whole = with_fingers(3, tips=False)
+    joints = []
+    for joint in whole.joints():
+        hand = joint.parent
+        if hand is not None and hand.endswith("Hand"):
+            elbow = hand.replace("Hand", "LowerArm")
+            knuckle = whole.offsets[whole.index(hand)] + joint.offset
+            joints.append(replace(joint, parent=elbow, offset=knuckle))
+        elif not joint.name.endswith("Hand"):
+            joints.append(joint)
+    body = Skeleton.build(joints)
+    found = find_roles(nameless(body))
+    assert found.refused is None
+    expected = {role: role for role in body.names if role in BODY_ROLES}
+    assert {role: body.names[joint] for role, joint in found.roles.items()} == expected
 
 
 def test_shape_completes_the_fingers_that_have_names() -> None:
