@@ -31,14 +31,22 @@ def datagrams(path: Path) -> list[tuple[int, bytes]]:
 
 
 def replay(path: Path) -> tuple[list[VmcDatagram], list[VmcFrame]]:
+    return assemble(datagrams(path))
+
+
+def assemble(received: list[tuple[int, bytes]]) -> tuple[list[VmcDatagram], list[VmcFrame]]:
+    """Decode and assemble datagrams as they come, polling whenever it is due."""
     decoder, assembler = VmcDecoder(), VmcAssembler()
-    decoded, frames = [], []
-    now_ns = 0
-    for now_ns, data in datagrams(path):
+    decoded: list[VmcDatagram] = []
+    frames: list[VmcFrame | None] = []
+    for now_ns, data in received:
+        deadline_ns = assembler.deadline_ns
+        if deadline_ns is not None and deadline_ns <= now_ns:
+            frames.append(assembler.poll(deadline_ns))
         decoded.append(decoder.decode(data))
         frames += assembler.feed(decoded[-1], now_ns)
-    last = assembler.poll(now_ns + 1_000_000_000)
-    return decoded, frames if last is None else [*frames, last]
+    frames.append(assembler.poll(received[-1][0] + 1_000_000_000))
+    return decoded, [frame for frame in frames if frame is not None]
 
 
 def capture(name: str) -> Path:
@@ -92,3 +100,23 @@ def test_good_bones_beside_malformed_ones_still_make_frames() -> None:
     assert [error for datagram in decoded for error in datagram.refused]
     assert frames
     assert frames[-1].seen[BONE_INDEX["Hips"]]
+
+
+@pytest.mark.parametrize("bone", ["LeftUpperLeg", "Chest", "RightToes"])
+def test_a_stall_in_front_of_a_bone_tears_no_frame_of_a_sender_that_is_not_yet_known(
+    bone: str,
+) -> None:
+    received = datagrams(capture("vmc_arm-raise-30hz"))
+    stalled, late_ns = [], 0
+    for now_ns, data in received:
+        if b"/VMC/Ext/Root/Pos" in data:
+            late_ns = 0
+        elif b"\0" + bone.encode() + b"\0" in data:
+            late_ns = 10_000_000
+        stalled.append((now_ns + late_ns, data))
+    assert len({new[0] - old[0] for new, old in zip(stalled, received, strict=True)}) == 2
+    expected, frames = assemble(received)[1], assemble(stalled)[1]
+    assert len(frames) == len(expected) >= 5
+    for frame, right in zip(frames, expected, strict=True):
+        np.testing.assert_array_equal(frame.rotations_xyzw, right.rotations_xyzw)
+        np.testing.assert_array_equal(frame.positions, right.positions)

@@ -4,12 +4,14 @@ The latest value of every bone is kept. A frame is taken to be complete at the f
 
 - `repeat`: a bone comes a second time;
 - `marker`: T, OK or Blend/Apply comes behind at least one bone;
-- `datagram`: a datagram ends, from a sender that puts its whole body into one and no marker behind;
+- `datagram`: a datagram brings the last bone of a body, from a sender that is known to send all of
+  it in every frame and no marker behind;
 - `gap`: no bone has come for a while.
 
 Senders differ: the official sample ends a frame with OK and T, SlimeVR begins its single bundle
 with them. In the first second the assembler counts what ends this sender's frames, and then knows
-whether it need not wait for more at the end of a datagram, or may well wait for the marker.
+whether it need not wait for more once the body is there, or may well wait for the marker. Until
+then a sender of markers is waited for: its next marker, in front or behind, ends the frame.
 """
 
 from __future__ import annotations
@@ -39,9 +41,9 @@ from understudy_protocol.osc.vmc_events import (
 GAP_NS: Final = 3_000_000
 """Bones of one frame follow each other within a millisecond; frames are 5 ms apart and more."""
 
-MARKER_GAP_NS: Final = 25_000_000
-"""The same for a sender known to end its frames with a marker: a gap is a pause of the sender or
-the network. If the marker is lost, the next frame's first bone ends the frame."""
+PATIENT_GAP_NS: Final = 25_000_000
+"""The same for a sender whose frames something better ends: a gap is a pause of the sender or the
+network. If that end is lost, the next frame's marker or first bone ends the frame."""
 
 LEARNING_NS: Final = 1_000_000_000
 """A sender is watched for this long before its habits are trusted, and then over and over."""
@@ -70,7 +72,7 @@ class VmcFrame:
     arrival_ns: int
     """When the last datagram with bones of this frame arrived."""
     source_time_s: float | None
-    """The sender's clock, of this frame or the one before; a hint only: it may jump back."""
+    """The sender's clock, of this frame or the one next to it; a hint only: it may jump back."""
     trigger: Trigger
     positions: FloatArray
     rotations_xyzw: FloatArray
@@ -119,14 +121,14 @@ class VmcAssembler:
         """When `poll` is due; None while nothing waits."""
         if not self._pending:
             return None
-        if self._habits.marker_last:
-            return self._arrival_ns + max(self._gap_ns, MARKER_GAP_NS)
+        if self._habits.patient:
+            return self._arrival_ns + max(self._gap_ns, PATIENT_GAP_NS)
         return self._arrival_ns + self._gap_ns
 
     def poll(self, now_ns: int) -> VmcFrame | None:
         """The waiting frame, if no bone has come for the length of the gap."""
         deadline = self.deadline_ns
-        return self._emit("gap") if deadline is not None and now_ns >= deadline else None
+        return self._emit("gap", now_ns) if deadline is not None and now_ns >= deadline else None
 
     def take_passed_on(self) -> tuple[bytes, ...]:
         """Messages to pass on, without waiting for a frame: a face tracker sends no bones."""
@@ -137,9 +139,12 @@ class VmcAssembler:
     def feed(self, datagram: VmcDatagram, now_ns: int) -> list[VmcFrame]:
         """Take in a datagram that arrived at `now_ns`; the frames it completes, mostly 0 or 1."""
         frames: list[VmcFrame] = []
-        # What a known sender sends behind a gap was waiting here, unless the caller has polled: the
-        # reader was late, and the frame goes on.
-        late = None if self._habits.marker_last else self.poll(now_ns)
+        if self._pending & _first_bones(datagram):
+            # Whatever stands in front of them in their datagram is of the new frame as well.
+            frames.append(self._emit("repeat", now_ns))
+        # What comes behind a gap was waiting here, unless the caller has polled: the reader was
+        # late, and a frame that has an end of its own goes on.
+        late = None if self._habits.patient else self.poll(now_ns)
         if late is not None:
             frames.append(late)
         counted = marked = False
@@ -148,7 +153,7 @@ class VmcAssembler:
                 # Neighbouring bones belong together: a repeat anywhere among them ends the last
                 # frame before the first of them, lest two frames mix.
                 if marked or self._pending & event.mask:
-                    frames.append(self._emit("marker" if marked else "repeat"))
+                    frames.append(self._emit("marker" if marked else "repeat", now_ns))
                     counted = marked = False
                 if not counted:
                     counted = True
@@ -165,17 +170,23 @@ class VmcAssembler:
                     self._source_time_s = event.seconds
                 elif isinstance(event, Status):
                     self._status = event
+                self._habits.see_marker()
                 # What else the datagram says behind the first marker belongs to the frame too.
                 marked = self._pending != 0
         if marked:
-            frames.append(self._emit("marker"))
-        elif counted and self._habits.complete_at_end_of_datagram(self._pending):
-            frames.append(self._emit("datagram"))
+            frames.append(self._emit("marker", now_ns))
+        elif counted and self._habits.is_whole_body(self._pending):
+            frames.append(self._emit("datagram", now_ns))
         return frames
 
-    def _emit(self, trigger: Trigger) -> VmcFrame:
+    def _emit(self, trigger: Trigger, now_ns: int) -> VmcFrame:
         pending = self._pending
-        self._habits.watch(trigger, pending, self._pending_datagrams == 1, self._arrival_ns)
+        self._habits.watch(
+            pending,
+            self._arrival_ns,
+            marker_behind=trigger == "marker" and now_ns - self._arrival_ns < self._gap_ns,
+            one_datagram=self._pending_datagrams == 1,
+        )
         order = [run.bones for run in self._runs]
         if order != self._order:
             self._order = order
@@ -221,42 +232,69 @@ class VmcAssembler:
 class _Habits:
     """How a sender packs its frames, learned from what ended them.
 
-    A frame that a marker ended before the gap was over has its marker last. A sender whose frames
-    end otherwise, and whose body comes in one datagram, needs no waiting at a datagram's end.
+    A frame that a marker ended before the gap was over has its marker behind. A sender whose frames
+    end otherwise, and all bring the same bones, need not be waited for once these are there; but if
+    they come in several datagrams, only its markers show where the first of them is.
     """
 
     def __init__(self) -> None:
-        self.marker_last = False
-        """Whether this sender ends its frames with a marker; False until that is known."""
+        self.patient = False
+        """Whether something better than a pause ends this sender's frames."""
+        self._known = False
         self._whole_body: int | None = None
         self._start_ns: int | None = None
+        self._marker_seen = False
         self._begin_watch()
 
     def _begin_watch(self) -> None:
         self._frames = 0
-        self._ended_by_marker = 0
+        self._with_marker = 0
+        self._marker_behind = 0
         self._in_one_datagram = 0
+        self._whole = 0
         self._body = 0
 
-    def watch(self, trigger: Trigger, bones: int, one_datagram: bool, now_ns: int) -> None:
+    def see_marker(self) -> None:
+        """Take note of T, OK or Blend/Apply."""
+        self._marker_seen = True
+        if not self._known:
+            self.patient = True
+
+    def watch(self, bones: int, now_ns: int, *, marker_behind: bool, one_datagram: bool) -> None:
         """Count a frame, and draw the conclusion when the time is over."""
         if self._start_ns is None:
             self._start_ns = now_ns
         self._body |= bones
+        whole = bones == self._body
         self._frames += 1
-        self._ended_by_marker += trigger == "marker"
-        self._in_one_datagram += one_datagram and bones == self._body
+        self._with_marker += self._marker_seen
+        self._marker_behind += marker_behind
+        self._whole += whole
+        self._in_one_datagram += one_datagram and whole
+        self._marker_seen = False
         if now_ns - self._start_ns >= LEARNING_NS:
-            # A few frames may be torn by loss; half is no habit.
-            single = self._in_one_datagram >= 0.9 * self._frames
-            self.marker_last = self._ended_by_marker > 0.5 * self._frames
-            self._whole_body = self._body if single and not self.marker_last else None
+            self._conclude()
             self._start_ns = now_ns
             self._begin_watch()
 
-    def complete_at_end_of_datagram(self, bones: int) -> bool:
-        """Whether a datagram that brought `bones` is a whole frame of this sender."""
+    def _conclude(self) -> None:
+        # A few frames may be torn by loss; half is no habit.
+        most, half = 0.9 * self._frames, 0.5 * self._frames
+        marker_behind = self._marker_behind > half
+        marker_in_front = not marker_behind and self._with_marker > half
+        constant = self._in_one_datagram >= most or (marker_in_front and self._whole >= most)
+        self._whole_body = self._body if constant and not marker_behind else None
+        self.patient = marker_behind or (marker_in_front and constant)
+        self._known = True
+
+    def is_whole_body(self, bones: int) -> bool:
+        """Whether a datagram that completed `bones` is the end of a frame of this sender."""
         return self._whole_body is not None and bones & self._whole_body == self._whole_body
+
+
+def _first_bones(datagram: VmcDatagram) -> int:
+    """The bones that a datagram begins with, as a mask; 0 if there are none."""
+    return next((event.mask for event in datagram.events if isinstance(event, Bones)), 0)
 
 
 def _flags(bones: int) -> BoolArray:

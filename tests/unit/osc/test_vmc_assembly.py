@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from support import vmc
 from understudy.ingest.vmc_assembly import (
     GAP_NS,
-    MARKER_GAP_NS,
     MAX_PASSED_ON,
+    PATIENT_GAP_NS,
     VmcAssembler,
     VmcFrame,
 )
@@ -88,6 +88,11 @@ def bones_only(height: float) -> Sequence[bytes]:
     return (write_bundle(vmc.bones(BODY, height)),)
 
 
+def bones_in_two(height: float) -> Sequence[bytes]:
+    """The body in two datagrams and no marker at all."""
+    return write_bundle(vmc.bones(BODY[:12], height)), write_bundle(vmc.bones(BODY[12:], height))
+
+
 def ours(height: float) -> Sequence[bytes]:
     """What we send ourselves: four datagrams, markers behind."""
     names = vmc.parents_first()
@@ -105,9 +110,10 @@ def heights_of(frame: VmcFrame) -> set[float]:
     [
         (official_sample, "marker"),
         (slime, "datagram"),
-        (slime_in_two, "gap"),
+        (slime_in_two, "datagram"),
         (bare, "marker"),
         (bones_only, "datagram"),
+        (bones_in_two, "gap"),
         (ours, "marker"),
     ],
 )
@@ -116,34 +122,36 @@ def test_every_frame_of_every_kind_of_sender_comes_out_whole(pattern: Frame, lea
     out: list[list[VmcFrame]] = []
     for number in range(300):
         frames = sender.send(*pattern(number / 1000))
-        if number < 299:
-            frames += sender.wait(PERIOD_NS)
-        else:
-            frames += sender.wait(GAP_NS)
-        out.append(frames)
-    # One frame out for each one in, before the next begins, of one height throughout.
-    assert [len(frames) for frames in out] == [1] * 300
-    for number, frames in enumerate(out):
-        assert heights_of(frames[0]) == {number / 1000}
-    assert {frames[0].trigger for frames in out[200:]} == {learned}
+        out.append([*frames, *sender.wait(PERIOD_NS)])
+    # One frame out for each one in, of one height throughout.
+    assert [heights_of(frame) for frames in out for frame in frames] == [
+        {number / 1000} for number in range(300)
+    ]
+    # Each before the next begins, once the sender is known.
+    assert [len(frames) for frames in out[150:]] == [1] * 150
+    assert {frame.trigger for frames in out[150:] for frame in frames} == {learned}
 
 
-def test_a_sender_with_t_in_front_is_not_kept_waiting_once_it_is_known() -> None:
+@pytest.mark.parametrize("pattern", [slime, slime_in_two])
+def test_a_sender_with_t_in_front_is_not_kept_waiting_once_it_is_known(pattern: Frame) -> None:
     sender = Sender()
     at_once = []
     for number in range(300):
-        at_once.append(len(sender.send(*slime(number / 1000))))
+        frames = sender.send(*pattern(number / 1000))
+        at_once.append(any(heights_of(frame) == {number / 1000} for frame in frames))
         sender.wait(PERIOD_NS)
-    assert set(at_once[:100]) == {0}  # The first second: the gap has to pass.
-    assert set(at_once[150:]) == {1}
+    assert not any(at_once[:100])  # The first second: the next frame has to begin.
+    assert all(at_once[150:])
 
 
-def known_to_end_with_a_marker() -> Sender:
+def test_the_times_of_a_sender_with_t_in_front_are_those_of_its_frames() -> None:
     sender = Sender()
-    for number in range(200):
-        assert len(sender.send(*split_before_t(number / 200))) == 1
-        sender.wait(PERIOD_NS)
-    return sender
+    frames = []
+    for number in range(300):
+        frames += sender.send(*slime(number / 1000)) + sender.wait(PERIOD_NS)
+    assert [frame.source_time_s for frame in frames] == pytest.approx(
+        [number / 1000 for number in range(300)]
+    )
 
 
 def split_before_t(height: float) -> Sequence[bytes]:
@@ -154,24 +162,34 @@ def split_before_t(height: float) -> Sequence[bytes]:
     )
 
 
-def test_a_pause_within_a_frame_does_not_tear_it_once_its_marker_is_known_to_come() -> None:
-    first, second = split_before_t(1.5)
-    torn = Sender()
-    assert torn.send(first) == []
-    assert [frame.trigger for frame in torn.wait(2 * GAP_NS)] == ["gap"]
-    sender = known_to_end_with_a_marker()
-    assert sender.send(first) == []
-    assert sender.wait(2 * GAP_NS) == []
-    (frame,) = sender.send(second)
-    assert frame.trigger == "marker"
-    np.testing.assert_allclose(frame.positions[0, 1], 1.5)
+def after(frames: int, pattern: Frame) -> Sender:
+    """A sender that has sent so many frames."""
+    sender = Sender()
+    for number in range(frames):
+        sender.send(*pattern(number / 200))
+        sender.wait(PERIOD_NS)
+    return sender
 
 
-def test_a_known_sender_s_frame_that_is_read_late_is_not_torn() -> None:
+@pytest.mark.parametrize("frames", [1, 200])
+@pytest.mark.parametrize("pattern", [split_before_t, slime_in_two])
+def test_a_pause_within_a_frame_does_not_tear_the_frame_of_a_sender_of_markers(
+    pattern: Frame, frames: int
+) -> None:
+    sender = after(frames, pattern)
+    first, second = pattern(1.5)
+    before = sender.send(first) + sender.wait(2 * GAP_NS)
+    assert all(heights_of(frame) == {(frames - 1) / 200} for frame in before)
+    behind = sender.send(second) + sender.wait(PERIOD_NS) + sender.send(*pattern(1.6))
+    assert heights_of(behind[0]) == {1.5}
+
+
+@pytest.mark.parametrize("frames", [1, 200])
+def test_a_frame_of_a_sender_of_markers_that_is_read_late_is_not_torn(frames: int) -> None:
     first, second = split_before_t(1.5)
-    sender = known_to_end_with_a_marker()
+    sender = after(frames, split_before_t)
     # Nobody polled in between: the reader was busy, and the datagram lay waiting.
-    (frame,) = sender.send(first, second, apart_ns=2 * MARKER_GAP_NS)
+    (frame,) = sender.send(first, second, apart_ns=2 * PATIENT_GAP_NS)
     assert frame.trigger == "marker"
     assert heights_of(frame) == {1.5}
     (frame,) = sender.send(*split_before_t(1.6))
@@ -179,12 +197,36 @@ def test_a_known_sender_s_frame_that_is_read_late_is_not_torn() -> None:
 
 
 def test_a_lost_marker_costs_a_known_sender_no_frame() -> None:
-    sender = known_to_end_with_a_marker()
+    sender = after(200, split_before_t)
     sender.send(split_before_t(1.5)[0])
     frames = sender.wait(PERIOD_NS) + sender.send(*split_before_t(1.6))
     assert [frame.trigger for frame in frames] == ["repeat", "marker"]
     sender.send(split_before_t(1.7)[0])
-    assert [frame.trigger for frame in sender.wait(MARKER_GAP_NS)] == ["gap"]
+    assert [frame.trigger for frame in sender.wait(PATIENT_GAP_NS)] == ["gap"]
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+@pytest.mark.parametrize("frames", [1, 200])
+def test_a_lost_datagram_behind_t_tears_no_other_frame(frames: int, lost: int) -> None:
+    sender = after(frames, slime_in_two)
+    sender.wait(PATIENT_GAP_NS)
+    out = sender.send(slime_in_two(1.5)[1 - lost]) + sender.wait(PERIOD_NS)
+    for number in range(20):
+        out += sender.send(*slime_in_two(2 + number)) + sender.wait(PERIOD_NS)
+    torn, *whole = [heights_of(frame) for frame in out + sender.wait(PATIENT_GAP_NS)]
+    assert torn == {1.5, (frames - 1) / 200}
+    assert whole == [{2.0 + number} for number in range(20)]
+
+
+def test_a_bone_that_is_left_out_from_now_on_is_waited_for_at_most_two_seconds() -> None:
+    sender = after(200, slime)
+    at_once = []
+    for number in range(300):
+        bundle = write_bundle([vmc.time(number), *vmc.bones(BODY[1:], 2 + number)])
+        at_once.append(any(2 + number in heights_of(frame) for frame in sender.send(bundle)))
+        sender.wait(PERIOD_NS)
+    assert not at_once[0]
+    assert all(at_once[240:])
 
 
 def test_without_markers_or_polling_a_repeated_bone_ends_the_frame() -> None:
