@@ -21,81 +21,112 @@ def is_finite(x):
     return abs(x) <= LARGEST
 
 
+@part("void(f8[:, ::1], f8[:, ::1])", inline=True)
+def copy_matrix(source, out):
+    """out <- source, element by element: a slice assignment takes six times as long in a kernel."""
+    for i in range(source.size):
+        out.flat[i] = source.flat[i]
+
+
+@part("f8(f8[:, ::1])", inline=True)
+def sum_of_sizes(a):
+    """The sum of |a|: not finite where any element is not."""
+    total = 0.0
+    for i in range(a.size):
+        total += abs(a.flat[i])
+    return total
+
+
+@part("UniTuple(f8, 4)(f8, f8, f8, f8, f8, f8, f8, f8)", inline=True)
+def product(ax, ay, az, aw, bx, by, bz, bw):
+    """The quaternion a b, parts x, y, z, w."""
+    return (
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    )
+
+
+@part("UniTuple(f8, 9)(f8, f8, f8, f8)", inline=True)
+def matrix_of(x, y, z, w):
+    """The rotation matrix of a unit quaternion, row by row."""
+    return (
+        1.0 - 2.0 * (y * y + z * z),
+        2.0 * (x * y - w * z),
+        2.0 * (x * z + w * y),
+        2.0 * (x * y + w * z),
+        1.0 - 2.0 * (x * x + z * z),
+        2.0 * (y * z - w * x),
+        2.0 * (x * z - w * y),
+        2.0 * (y * z + w * x),
+        1.0 - 2.0 * (x * x + y * y),
+    )
+
+
+@part("void(f8[:, ::1], i8, f8, f8, f8, f8)", inline=True)
+def put_unit(q, j, x, y, z, w):
+    """q[j] <- the quaternion (x, y, z, w) at unit length."""
+    size = x * x + y * y + z * z + w * w
+    off = size - 1.0
+    if -1e-6 < off < 1e-6:  # as after every product of two unit ones: a root would be wasted
+        k = 1.0 - off * (0.5 - 0.375 * off)
+    else:
+        k = 1.0 / np.sqrt(size)
+    q[j, 0] = x * k
+    q[j, 1] = y * k
+    q[j, 2] = z * k
+    q[j, 3] = w * k
+
+
 @part("void(f8[:, ::1], i8, f8, f8, f8)", inline=True)
 def turn(q, j, x, y, z):
     """q[j] <- q[j] exp(w) for the body increment w = (x, y, z) rad, kept at unit length."""
-    a2 = 0.25 * (x * x + y * y + z * z)
-    if a2 < 1e-3:  # the series is exact to 1e-16 here and needs no trigonometry
-        c = 1.0 - a2 * (0.5 - a2 * (1.0 / 24.0 - a2 * (1.0 / 720.0 - a2 / 40320.0)))
-        s = 0.5 * (1.0 - a2 * (1.0 / 6.0 - a2 * (1.0 / 120.0 - a2 / 5040.0)))
+    t = 0.25 * (x * x + y * y + z * z)
+    if t < 1e-2:  # the series are exact to 1e-16 here and need no trigonometry
+        c = 1.0 - t * (1 / 2 - t * (1 / 24 - t * (1 / 720 - t * (1 / 40320 - t / 3628800))))
+        s = 0.5 - t * (1 / 12 - t * (1 / 240 - t * (1 / 10080 - t / 725760)))
     else:
-        a = np.sqrt(a2)
+        a = np.sqrt(t)
         c = np.cos(a)
         s = 0.5 * np.sin(a) / a
-    x *= s
-    y *= s
-    z *= s
-    qx = q[j, 0]
-    qy = q[j, 1]
-    qz = q[j, 2]
-    qw = q[j, 3]
-    nx = qw * x + qx * c + qy * z - qz * y
-    ny = qw * y - qx * z + qy * c + qz * x
-    nz = qw * z + qx * y - qy * x + qz * c
-    nw = qw * c - qx * x - qy * y - qz * z
-    k = 1.0 / np.sqrt(nx * nx + ny * ny + nz * nz + nw * nw)
-    q[j, 0] = nx * k
-    q[j, 1] = ny * k
-    q[j, 2] = nz * k
-    q[j, 3] = nw * k
+    x, y, z, w = product(q[j, 0], q[j, 1], q[j, 2], q[j, 3], s * x, s * y, s * z, c)
+    put_unit(q, j, x, y, z, w)
 
 
-@part("UniTuple(f8, 3)(f8[:, ::1], i8, f8[:, ::1], i8)", inline=True)
-def difference(a, i, b, j):
-    """log(a[i]^-1 b[j]): the body increment (rad, at most pi long) that takes a[i] to b[j]."""
-    ax = -a[i, 0]
-    ay = -a[i, 1]
-    az = -a[i, 2]
-    aw = a[i, 3]
-    bx = b[j, 0]
-    by = b[j, 1]
-    bz = b[j, 2]
-    bw = b[j, 3]
-    x = aw * bx + ax * bw + ay * bz - az * by
-    y = aw * by - ax * bz + ay * bw + az * bx
-    z = aw * bz + ax * by - ay * bx + az * bw
-    w = aw * bw - ax * bx - ay * by - az * bz
+@part("UniTuple(f8, 3)(f8, f8, f8, f8)", inline=True)
+def log_of(x, y, z, w):
+    """The rotation vector (rad, at most pi long) of a quaternion of any length."""
     if w < 0.0:
         x = -x
         y = -y
         z = -z
         w = -w
     n2 = x * x + y * y + z * z
-    if n2 < 1e-5:  # asin series; the next term is below 1e-17
-        f = 2.0 * (1.0 + n2 * (1.0 / 6.0 + n2 * (3.0 / 40.0 + n2 * (15.0 / 336.0))))
+    if n2 < 0.04 * w * w:  # up to 22 degrees: atan(u) / u as a series, the next term below 1e-17
+        k = 1.0 / w
+        t = n2 * k * k
+        series = 1 / 15 - t * (1 / 17 - t * (1 / 19 - t / 21))
+        series = 1 / 7 - t * (1 / 9 - t * (1 / 11 - t * (1 / 13 - t * series)))
+        f = 2.0 * k * (1.0 - t * (1 / 3 - t * (1 / 5 - t * series)))
     else:
         n = np.sqrt(n2)
         f = 2.0 * np.arctan2(n, w) / n
     return f * x, f * y, f * z
 
 
+@part("UniTuple(f8, 3)(f8[:, ::1], i8, f8[:, ::1], i8)", inline=True)
+def difference(a, i, b, j):
+    """log(a[i]^-1 b[j]): the body increment (rad, at most pi long) that takes a[i] to b[j]."""
+    x, y, z, w = product(-a[i, 0], -a[i, 1], -a[i, 2], a[i, 3], b[j, 0], b[j, 1], b[j, 2], b[j, 3])
+    return log_of(x, y, z, w)
+
+
 @kernel("void(i8[::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[:, :, ::1])")
 def forward(parents, offsets, root, q, positions, rotations):
     """World positions (n, 3) and rotations (n, 3, 3) of every joint; the root stands at `root`."""
     for j in range(parents.shape[0]):
-        x = q[j, 0]
-        y = q[j, 1]
-        z = q[j, 2]
-        w = q[j, 3]
-        r00 = 1.0 - 2.0 * (y * y + z * z)
-        r01 = 2.0 * (x * y - w * z)
-        r02 = 2.0 * (x * z + w * y)
-        r10 = 2.0 * (x * y + w * z)
-        r11 = 1.0 - 2.0 * (x * x + z * z)
-        r12 = 2.0 * (y * z - w * x)
-        r20 = 2.0 * (x * z - w * y)
-        r21 = 2.0 * (y * z + w * x)
-        r22 = 1.0 - 2.0 * (x * x + y * y)
+        r00, r01, r02, r10, r11, r12, r20, r21, r22 = matrix_of(q[j, 0], q[j, 1], q[j, 2], q[j, 3])
         p = parents[j]
         if p < 0:
             rotations[j, 0, 0] = r00

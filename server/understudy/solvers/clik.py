@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
 from understudy.kinematics import FloatArray, Pose, Skeleton
 from understudy.kinematics.limits import JointLimits
-from understudy.kinematics.tasks import Effector, Targets
+from understudy.kinematics.tasks import Effector
 from understudy.solvers._kernels import clik_layout
 from understudy.solvers._kernels.base import BASE_FLOATS
 from understudy.solvers._kernels.clik import PROBE, step
-from understudy.solvers._kernels.frame_layout import POSE
-from understudy.solvers.base import ParameterValue, Solution
-from understudy.solvers.filter import COMMON_PARAMETERS, Filter
+from understudy.solvers.base import ParameterValue
+from understudy.solvers.filter import COMMON_PARAMETERS, Filter, SecondaryTask
 from understudy.solvers.parameters import Parameter
 
 PARAMETERS: Final = (
@@ -31,8 +30,6 @@ PARAMETERS: Final = (
     Parameter("eliminate", 0, 0, 1, "1: the base's place is eliminated, not moved to", True),
     *COMMON_PARAMETERS,
 )
-
-SecondaryTask = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 
 class Clik(Filter):
@@ -74,10 +71,3 @@ class Clik(Filter):
         """Forget the past: start at the next frame's own posture, or ease in from `pose`."""
         super().reset(pose)
         self._rows[PROBE] = 1.0
-
-    def step(self, targets: Targets, dt: float) -> Solution:
-        """Solve one frame that comes `dt` seconds after the last."""
-        if self.secondary is not None:
-            error, jacobian = self.secondary(self._solution.root, self._poses[POSE])
-            self._extra[:] = (jacobian.T @ error).reshape(-1, 3)
-        return super().step(targets, dt)

@@ -18,9 +18,6 @@ from understudy.solvers.base import ParameterValue, Solution, Status
 from understudy.solvers.parameters import Parameter, checked
 from understudy.solvers.plan import Plan, static_bounds
 
-# A goal this far from what was reached counts as out of reach, m.
-OUT_OF_REACH_M: Final = 0.02
-
 # An age that is not zero: zero is for effectors that are new.
 _JUST_BEGUN_S: Final = 1e-9
 
@@ -39,6 +36,12 @@ COMMON_PARAMETERS: Final = (
 Slot = tuple[FloatArray, int | tuple[int, int]]
 
 
+# Every status by its bits: to put flags together takes a microsecond.
+_STATUSES: Final = tuple(Status(bits) for bits in range(2 * Status.HELD))
+
+SecondaryTask = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+
+
 class Filter:
     """A causal solver around one compiled `step`, which all of them call with the same arrays.
 
@@ -47,13 +50,14 @@ class Filter:
     """
 
     name: str
+    secondary: SecondaryTask | None = None
 
     def __init__(
         self,
         skeleton: Skeleton,
         effectors: Sequence[Effector],
         *,
-        step: Callable[..., None],
+        step: Callable[..., int],
         known: Sequence[Parameter],
         own: ModuleType,
         memory: FloatArray,
@@ -89,7 +93,7 @@ class Filter:
         self._poses: FloatArray = np.zeros((common.POSES, n, 4))
         self._roots: FloatArray = np.zeros((common.POSES, layout.HEAD_FLOATS))
         self._marks: FloatArray = np.zeros((common.MARKS, k, layout.GOAL_FLOATS))
-        self._ease: FloatArray = np.zeros((k + 1, 2))
+        self._ease: FloatArray = np.zeros((2, k + 1))
         self._reached: FloatArray = np.zeros((k, 3))
         self._rows: FloatArray = np.zeros((5, 3 * b))
         self._report: FloatArray = np.zeros(common.REPORT)
@@ -124,7 +128,7 @@ class Filter:
             self._memory,
         )
         self._solution = Solution(
-            self._roots[common.POSE, :3], self._poses[common.POSE], np.zeros(k)
+            self._roots[common.POSE, :3], self._poses[common.POSE], self._ease[1, :k]
         )
 
     def reset(self, pose: Pose | None = None) -> None:
@@ -169,24 +173,16 @@ class Filter:
 
     def step(self, targets: Targets, dt: float) -> Solution:
         """Solve one frame that comes `dt` seconds after the last."""
-        self._params[common.DT] = dt
+        if self.secondary is not None:
+            error, jacobian = self.secondary(self._solution.root, self._poses[common.POSE])
+            self._extra[:] = (jacobian.T @ error).reshape(-1, 3)
         if targets is not self._targets:
             self._targets = targets
             self._arrays.put(opening.HEAD, targets.head)
             self._arrays.put(opening.SOURCE, targets.rotations_xyzw)
             self._arrays.put(opening.GOALS, targets.goals)
-        self._step(self._arrays.rows)
-        report = self._report
         solution = self._solution
-        solution.residuals[:] = self._ease[:-1, 1]
-        status = Status.OK
-        if report[common.CLIPPED] > 0.0:
-            status |= Status.LIMITED
-        if report[common.WORST] > OUT_OF_REACH_M:
-            status |= Status.OUT_OF_REACH
-        if report[common.FINITE] == 0.0:
-            status |= Status.HELD
-        solution.status = status
+        solution.status = _STATUSES[self._step(self._arrays.rows, dt)]
         return solution
 
     def _add_slot(self, name: str, high: float, meaning: str, slot: Slot) -> None:
@@ -204,5 +200,5 @@ class Filter:
         self._marks[common.EASED, :, layout.GOAL : layout.GOAL + 3] = self._reached
         self._poses[common.NOW] = self._poses[common.POSE]
         self._roots[common.NOW] = self._roots[common.POSE]
-        self._ease[:, 0] = np.where(self._ease[:, 0] > 0.0, _JUST_BEGUN_S, 0.0)
+        self._ease[0] = np.where(self._ease[0] > 0.0, _JUST_BEGUN_S, 0.0)
         self._memory[:] = 0.0

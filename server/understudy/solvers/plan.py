@@ -87,6 +87,10 @@ def _joints(
     floats[:, layout.AXIS : layout.AXIS + 3] = skeleton.axes
     floats[:, layout.CENTRE : layout.CENTRE + 4] = limits.centre_xyzw
     floats[:, layout.BASIS : layout.BASIS + 9] = limits.basis.reshape(n, 9)
+    # centre^-1 q is linear in q, and so are its parts along the axes.
+    parts = rotations.multiply(rotations.conjugate(limits.centre_xyzw)[:, None], np.eye(4))
+    parts[:, :, :3] = parts[:, :, :3] @ limits.basis.transpose(0, 2, 1)
+    floats[:, layout.RANGE : layout.RANGE + 16] = parts.transpose(0, 2, 1).reshape(n, 16)
     for side, angles, sign in (
         (layout.LOW, limits.low_rad, -1.0),
         (layout.HIGH, limits.high_rad, 1.0),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics._kernels import turn
+from understudy.kinematics._kernels import product, turn
 from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.body import turn_error
 from understudy.solvers._kernels.layout import EXACT, GOAL, JOINT, PARENT, TURN
@@ -35,22 +35,11 @@ def seat(effectors_i, goals, world, base, root, q, reached):
     f = int(base[0])
     j = effectors_i[f, JOINT]
     # The wanted orientation: kept * goal.
-    ax = base[4]
-    ay = base[5]
-    az = base[6]
-    aw = base[7]
-    bx = goals[f, TURN]
-    by = goals[f, TURN + 1]
-    bz = goals[f, TURN + 2]
-    bw = goals[f, TURN + 3]
-    x, y, z = turn_error(
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw,
-        aw * bw - ax * bx - ay * by - az * bz,
-        world,
-        j,
-    )
+    x, y, z, w = product(
+        base[4], base[5], base[6], base[7],
+        goals[f, TURN], goals[f, TURN + 1], goals[f, TURN + 2], goals[f, TURN + 3],
+    )  # fmt: skip
+    x, y, z = turn_error(x, y, z, w, world, j)
     # The root turns by w = (x, y, z) in the world: exp(w) q_root = q_root exp(G_root^T w).
     turn(
         q,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from understudy.kinematics._kernels import log_of, matrix_of, product, put_unit
 from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.layout import (
     ARM,
@@ -29,15 +28,7 @@ from understudy.solvers._kernels.limits import project
 @part("UniTuple(f8, 3)(f8, f8, f8, f8, f8[:, ::1], i8)", inline=True)
 def turn_error(gx, gy, gz, gw, world, j):
     """log(R_goal R_joint^T): the world rotation vector (rad) that takes joint j to the goal g."""
-    g00 = 1.0 - 2.0 * (gy * gy + gz * gz)
-    g01 = 2.0 * (gx * gy - gw * gz)
-    g02 = 2.0 * (gx * gz + gw * gy)
-    g10 = 2.0 * (gx * gy + gw * gz)
-    g11 = 1.0 - 2.0 * (gx * gx + gz * gz)
-    g12 = 2.0 * (gy * gz - gw * gx)
-    g20 = 2.0 * (gx * gz - gw * gy)
-    g21 = 2.0 * (gy * gz + gw * gx)
-    g22 = 1.0 - 2.0 * (gx * gx + gy * gy)
+    g00, g01, g02, g10, g11, g12, g20, g21, g22 = matrix_of(gx, gy, gz, gw)
     # M = R_goal R_joint^T
     m00 = g00 * world[j, 3] + g01 * world[j, 4] + g02 * world[j, 5]
     m01 = g00 * world[j, 6] + g01 * world[j, 7] + g02 * world[j, 8]
@@ -69,14 +60,7 @@ def turn_error(gx, gy, gz, gw, world, j):
         y = m12 + m21
         z = 1.0 - m00 - m11 + m22
         w = m10 - m01
-    if w < 0.0:
-        x = -x
-        y = -y
-        z = -z
-        w = -w
-    sine = np.sqrt(x * x + y * y + z * z)
-    scale = 2.0 / w if sine < 1e-9 * w else 2.0 * np.arctan2(sine, w) / sine
-    return scale * x, scale * y, scale * z
+    return log_of(x, y, z, w)
 
 
 @part(
@@ -110,19 +94,11 @@ def meet_orientation(joints_i, joints_f, goals, q, world, free, j, p, e):
         py = world[p, 8] + world[p, 10]
         pz = 1.0 - m00 - m11 + m22
         pw = world[p, 6] - world[p, 4]
-    gx = goals[e, TURN]
-    gy = goals[e, TURN + 1]
-    gz = goals[e, TURN + 2]
-    gw = goals[e, TURN + 3]
-    x = pw * gx - px * gw - py * gz + pz * gy
-    y = pw * gy + px * gz - py * gw - pz * gx
-    z = pw * gz - px * gy + py * gx - pz * gw
-    w = pw * gw + px * gx + py * gy + pz * gz
-    k = 1.0 / np.sqrt(x * x + y * y + z * z + w * w)
-    q[j, 0] = x * k
-    q[j, 1] = y * k
-    q[j, 2] = z * k
-    q[j, 3] = w * k
+    x, y, z, w = product(
+        -px, -py, -pz, pw,
+        goals[e, TURN], goals[e, TURN + 1], goals[e, TURN + 2], goals[e, TURN + 3],
+    )  # fmt: skip
+    put_unit(q, j, x, y, z, w)
     if joints_i[j, LIMITED] == 1:
         return project(joints_f, j, q, free)
     return 0
@@ -143,19 +119,7 @@ def forward(joints_i, joints_f, goals, root, q, world, free):
         e = joints_i[j, EXACT]
         if e >= 0 and goals[e, STRENGTH] > 0.0:
             clipped += meet_orientation(joints_i, joints_f, goals, q, world, free, j, p, e)
-        x = q[j, 0]
-        y = q[j, 1]
-        z = q[j, 2]
-        w = q[j, 3]
-        r00 = 1.0 - 2.0 * (y * y + z * z)
-        r01 = 2.0 * (x * y - w * z)
-        r02 = 2.0 * (x * z + w * y)
-        r10 = 2.0 * (x * y + w * z)
-        r11 = 1.0 - 2.0 * (x * x + z * z)
-        r12 = 2.0 * (y * z - w * x)
-        r20 = 2.0 * (x * z - w * y)
-        r21 = 2.0 * (y * z + w * x)
-        r22 = 1.0 - 2.0 * (x * x + y * y)
+        r00, r01, r02, r10, r11, r12, r20, r21, r22 = matrix_of(q[j, 0], q[j, 1], q[j, 2], q[j, 3])
         if p < 0:
             world[j, 0] = root[0]
             world[j, 1] = root[1]

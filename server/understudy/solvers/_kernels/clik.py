@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from understudy.kinematics._kernels import copy_matrix, log_of, product
 from understudy.kinematics.compiled import kernel, part
 from understudy.kinematics.tables import tensor4, vector
 from understudy.solvers._kernels.base import BASE_AGE, can_turn_the_body, let_go, seat, take_base
@@ -31,7 +32,14 @@ from understudy.solvers._kernels.clik_layout import (
     SINGULAR,
 )
 from understudy.solvers._kernels.easing import aim, blend, ease_goals, gain_over, ramp
-from understudy.solvers._kernels.frame import begin, finish, hold_base, start_goals, usable
+from understudy.solvers._kernels.frame import (
+    begin,
+    finish,
+    hold_base,
+    start_goals,
+    status_of,
+    usable,
+)
 from understudy.solvers._kernels.frame_layout import (
     AIMED,
     DT,
@@ -96,31 +104,23 @@ def goal_step(effectors_f, last_goals, goals, blocks, i, f, dx):
             dx[3 * i + r] = part
     else:
         # log(R_n R_{n-1}^T), a rotation vector of the world; a frame's turn is far below pi
-        ax = -last_goals[f, TURN]
-        ay = -last_goals[f, TURN + 1]
-        az = -last_goals[f, TURN + 2]
-        aw = last_goals[f, TURN + 3]
-        bx = goals[f, TURN]
-        by = goals[f, TURN + 1]
-        bz = goals[f, TURN + 2]
-        bw = goals[f, TURN + 3]
-        x = bw * ax + bx * aw + by * az - bz * ay
-        y = bw * ay - bx * az + by * aw + bz * ax
-        z = bw * az + bx * ay - by * ax + bz * aw
-        w = bw * aw - bx * ax - by * ay - bz * az
-        sine = np.sqrt(x * x + y * y + z * z)
-        k = 2.0 if sine < 1e-9 else 2.0 * np.arctan2(sine, abs(w)) / sine
-        if w < 0.0:
-            k = -k
-        k *= effectors_f[f, ARM]
-        dx[3 * i] = k * x
-        dx[3 * i + 1] = k * y
-        dx[3 * i + 2] = k * z
+        x, y, z, w = product(
+            goals[f, TURN], goals[f, TURN + 1], goals[f, TURN + 2], goals[f, TURN + 3],
+            -last_goals[f, TURN], -last_goals[f, TURN + 1], -last_goals[f, TURN + 2],
+            last_goals[f, TURN + 3],
+        )  # fmt: skip
+        x, y, z = log_of(x, y, z, w)
+        dx[3 * i] = effectors_f[f, ARM] * x
+        dx[3 * i + 1] = effectors_f[f, ARM] * y
+        dx[3 * i + 2] = effectors_f[f, ARM] * z
 
 
-@kernel("void(i8[:, ::1])")
-def step(arrays):
-    """One frame. State: `poses`, `roots`, `marks`, `ease`, `base`; the rest is scratch or input."""
+@kernel("i8(i8[:, ::1], f8)")
+def step(arrays, dt):
+    """One frame, `dt` seconds after the last; says its status, in bits of `Status`.
+
+    State: `poses`, `roots`, `marks`, `ease`, `base`; the rest is scratch or input.
+    """
     (
         joints_i, joints_f, effectors_i, effectors_f, blocks, chains, member, head, source, goals,
         extra, params, poses, roots, marks, ease, world, reached, free, bound, A, rows, d, report,
@@ -144,8 +144,9 @@ def step(arrays):
     probe = rows[PROBE]
     dx = rows[3]
     L = A[0]
+    params[DT] = dt
     if not usable(head, source, goals, extra, params, report):
-        return
+        return status_of(report)
     aimed = marks[AIMED]
     aim(effectors_f, head, goals, aimed)
     fresh = report[FRESH] == 1.0
@@ -175,12 +176,12 @@ def step(arrays):
             for r in range(3):
                 size += (aimed[f, GOAL + r] - last_goals[f, GOAL + r]) ** 2
             if np.sqrt(size) > params[MAX_EFFECTOR_SPEED] * params[DT]:
-                ease[f, 0] = 0.0
+                ease[0, f] = 0.0
             elif aimed[f, STRENGTH] > 0.0:
                 farthest = max(farthest, np.sqrt(size))
         forward(joints_i, joints_f, eased, root, q, world, free)
     steps = 1 + int(min(farthest / params[MAX_GOAL_STEP], MAX_SUBSTEPS - 1.0))
-    dt = params[DT] / steps
+    dt /= steps
     # A base whose turn does not depend on the root's cannot turn the body: it is moved to instead.
     eliminated = params[ELIMINATE] != 0.0 and head[BASE] >= 0.0
     eliminated = eliminated and can_turn_the_body(joints_i, effectors_i, aimed, int(head[BASE]))
@@ -195,8 +196,8 @@ def step(arrays):
     for s in range(1, steps + 1):
         # The performer and the goals at this substep, in `now`, `now_root`, `wanted`.
         if s == steps:
-            now[:] = source
-            wanted[:] = aimed
+            copy_matrix(source, now)
+            copy_matrix(aimed, wanted)
             for r in range(3):
                 now_root[r] = head[r]
         else:
@@ -222,17 +223,17 @@ def step(arrays):
         longest_way = params[MAX_EFFECTOR_SPEED] * dt
         for f in range(k):
             longest_way = max(longest_way, 0.25 * effectors_f[f, FARTHEST])
-        posture_gain = gain_over(params[K2] * gain * ramp(ease[k, 0], params), dt)
+        posture_gain = gain_over(params[K2] * gain * ramp(ease[0, k], params), dt)
         if fresh:
             posture_gain = 1.0
-        ease[k, 0] += dt
+        ease[0, k] += dt
         if params[PAPER] == 0.0:
             carry_over(joints_i, joints_f, wanted, last, now, q)
             for r in range(3):
                 root[r] += now_root[r] - last_root[r]
             if not jump:
                 for f in range(k):
-                    if wanted[f, STRENGTH] > 0.0 and ease[f, 0] == 0.0:
+                    if wanted[f, STRENGTH] > 0.0 and ease[0, f] == 0.0:
                         # A new effector starts where the performer's increment has taken it.
                         forward(joints_i, joints_f, eased, root, q, world, free)
                         break
@@ -309,9 +310,7 @@ def step(arrays):
             add_transposed(
                 joints_f, effectors_i, effectors_f, wanted, blocks, chain, root_mobility, J, y, d
             )
-            for j in range(n):
-                for r in range(4):
-                    last[j, r] = q[j, r]
+            copy_matrix(q, last)
             for r in range(3):
                 last_root[r] = root[r]
             apply(joints_i, joints_f, wanted, bound, free, d, params[MAX_JOINT_STEP], root, q)
@@ -325,9 +324,7 @@ def step(arrays):
             imitate_root(now_root, root, extra, posture_gain, longest_way, eliminated, d)
             for i in range(m):
                 e[i] += dx[i]
-            for j in range(n):
-                for r in range(4):
-                    q[j, r] = last[j, r]
+            copy_matrix(last, q)
             for r in range(3):
                 root[r] = last_root[r]
         else:
@@ -454,10 +451,10 @@ def step(arrays):
                 joints_i, joints_f, wanted, bound, free, d, params[MAX_JOINT_STEP], root, q
             )
         worst_clip = max(worst_clip, clipped)
-        last[:] = now
+        copy_matrix(now, last)
         for r in range(3):
             last_root[r] = now_root[r]
-        last_goals[:] = wanted
+        copy_matrix(wanted, last_goals)
         jump = False
     if not settled:
         held = forward(joints_i, joints_f, eased, root, q, world, free)
@@ -469,7 +466,8 @@ def step(arrays):
     worst_clip += held
     if not eliminated and head[BASE] >= 0.0:
         hold_base(head, eased, root, world, reached)
-    finish(effectors_f, goals, poses, roots, ease, reached, worst_clip, report)
+    status = finish(effectors_f, goals, poses, roots, ease, reached, worst_clip, report)
     if report[FINITE] == 0.0:
         for i in range(m):
             probe[i] = 1.0
+    return status

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics._kernels import is_finite
+from understudy.kinematics._kernels import copy_matrix, is_finite
 from understudy.kinematics.compiled import kernel
 from understudy.kinematics.tables import index_matrix, matrix, vector
 from understudy.solvers._kernels.body import forward
@@ -40,7 +40,7 @@ def copy_pose(arrays):
     if not is_finite(total):
         for r in range(3):
             root[r] = good_root[r]
-        q[:] = good_q
+        copy_matrix(good_q, q)
         return 0
     for r in range(3):
         root[r] = head[r]

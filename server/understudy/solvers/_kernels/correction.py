@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from understudy.kinematics._kernels import copy_matrix
 from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.body import errors, forward
 from understudy.solvers._kernels.frame_layout import (
@@ -176,7 +177,7 @@ def correct(
                 astray = True
                 break
             # Too far: back to where it was better, and from there less far.
-            q[:] = poses[BEST]
+            copy_matrix(poses[BEST], q)
             for r in range(3):
                 root[r] = roots[BEST, r]
             taken_back = True
@@ -200,7 +201,7 @@ def correct(
                     shorter = 0.1 * shorter if shorter > 0.1 else 0.0
                 best = cost
                 done += 1
-                poses[BEST] = q
+                copy_matrix(q, poses[BEST])
                 for r in range(3):
                     roots[BEST, r] = root[r]
             jacobian(

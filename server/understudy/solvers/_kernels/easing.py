@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from understudy.kinematics._kernels import copy_matrix, product
 from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.body import turn_error
 from understudy.solvers._kernels.frame_layout import EASE_GAIN, EASE_S, K1, MAX_EFFECTOR_SPEED
@@ -82,39 +83,26 @@ def stand_still(effectors_i, world, goals, f, eased):
     # exp(-w) goal is the joint's own orientation
     angle = np.sqrt(x * x + y * y + z * z)
     k = -0.5 if angle < 1e-9 else -np.sin(0.5 * angle) / angle
-    c = np.cos(0.5 * angle)
-    x *= k
-    y *= k
-    z *= k
-    eased[f, TURN] = c * gx + x * gw + y * gz - z * gy
-    eased[f, TURN + 1] = c * gy - x * gz + y * gw + z * gx
-    eased[f, TURN + 2] = c * gz + x * gy - y * gx + z * gw
-    eased[f, TURN + 3] = c * gw - x * gx - y * gy - z * gz
+    x, y, z, w = product(k * x, k * y, k * z, np.cos(0.5 * angle), gx, gy, gz, gw)
+    eased[f, TURN] = x
+    eased[f, TURN + 1] = y
+    eased[f, TURN + 2] = z
+    eased[f, TURN + 3] = w
 
 
 @part("void(f8[:, ::1], f8[:, ::1], i8, f8[:, ::1])")
 def carry_turn(goals, last_goals, f, eased):
     """eased's turn <- eased last_goals^-1 goals: what it lacked of the last goal, of this one."""
-    ax = eased[f, TURN]
-    ay = eased[f, TURN + 1]
-    az = eased[f, TURN + 2]
-    aw = eased[f, TURN + 3]
-    bx = -last_goals[f, TURN]
-    by = -last_goals[f, TURN + 1]
-    bz = -last_goals[f, TURN + 2]
-    bw = last_goals[f, TURN + 3]
-    x = aw * bx + ax * bw + ay * bz - az * by
-    y = aw * by - ax * bz + ay * bw + az * bx
-    z = aw * bz + ax * by - ay * bx + az * bw
-    w = aw * bw - ax * bx - ay * by - az * bz
-    bx = goals[f, TURN]
-    by = goals[f, TURN + 1]
-    bz = goals[f, TURN + 2]
-    bw = goals[f, TURN + 3]
-    eased[f, TURN] = w * bx + x * bw + y * bz - z * by
-    eased[f, TURN + 1] = w * by - x * bz + y * bw + z * bx
-    eased[f, TURN + 2] = w * bz + x * by - y * bx + z * bw
-    eased[f, TURN + 3] = w * bw - x * bx - y * by - z * bz
+    t = TURN
+    x, y, z, w = product(
+        eased[f, t], eased[f, t + 1], eased[f, t + 2], eased[f, t + 3],
+        -last_goals[f, t], -last_goals[f, t + 1], -last_goals[f, t + 2], last_goals[f, t + 3],
+    )  # fmt: skip
+    x, y, z, w = product(x, y, z, w, goals[f, t], goals[f, t + 1], goals[f, t + 2], goals[f, t + 3])
+    eased[f, t] = x
+    eased[f, t + 1] = y
+    eased[f, t + 2] = z
+    eased[f, t + 3] = w
 
 
 @part("i8(f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8, f8, f8[:, ::1])", inline=True)
@@ -133,10 +121,10 @@ def ease_goals(params, ease, goals, last_goals, dt, gain, eased):
         if goals[f, STRENGTH] <= 0.0:  # not followed; a base that is eliminated stands here
             for r in range(GOAL, STRENGTH):
                 eased[f, r] = goals[f, r]
-            ease[f, 0] = 0.0
+            ease[0, f] = 0.0
             continue
-        k = gain_over(params[K1] * gain * ramp(ease[f, 0], params), dt)
-        ease[f, 0] += dt
+        k = gain_over(params[K1] * gain * ramp(ease[0, f], params), dt)
+        ease[0, f] += dt
         dx = last_goals[f, GOAL] - eased[f, GOAL]
         dy = last_goals[f, GOAL + 1] - eased[f, GOAL + 1]
         dz = last_goals[f, GOAL + 2] - eased[f, GOAL + 2]
@@ -167,7 +155,7 @@ def aim(effectors_f, head, goals, aimed):
 
     The body leans the same way, and need not come back from a hundred metres.
     """
-    aimed[:] = goals
+    copy_matrix(goals, aimed)
     for f in range(goals.shape[0]):
         dx = goals[f, GOAL] - head[0]
         dy = goals[f, GOAL + 1] - head[1]

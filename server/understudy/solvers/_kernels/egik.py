@@ -15,7 +15,7 @@ N = beta (1 + k1 + k2) / (alpha c^2).
 
 from __future__ import annotations
 
-from understudy.kinematics._kernels import difference, turn
+from understudy.kinematics._kernels import copy_matrix, difference, turn
 from understudy.kinematics.compiled import kernel, part
 from understudy.kinematics.tables import cube, tensor4
 from understudy.solvers._kernels.body import errors, forward
@@ -30,7 +30,7 @@ from understudy.solvers._kernels.egik_layout import (
     C,
 )
 from understudy.solvers._kernels.following import set_out
-from understudy.solvers._kernels.frame import finish, hold_base, usable
+from understudy.solvers._kernels.frame import finish, hold_base, status_of, usable
 from understudy.solvers._kernels.frame_layout import (
     AIMED,
     DT,
@@ -64,7 +64,7 @@ def predict(joints_i, k1, k2, past, poses, roots):
     total = 1.0 + k1 + k2
     u = (k1 + 2.0 * k2) / total
     v = k2 / total
-    poses[PRIOR] = poses[NOW]
+    copy_matrix(poses[NOW], poses[PRIOR])
     for r in range(3):
         roots[PRIOR, r] = roots[NOW, r] + u * past[0, 0, r] - v * past[1, 0, r]
     for j in range(joints_i.shape[0]):
@@ -79,7 +79,7 @@ def predict(joints_i, k1, k2, past, poses, roots):
 @part("void(f8[:, :, ::1], f8[:, ::1], f8[:, :, ::1])")
 def remember(poses, roots, past):
     """past <- d[n] before what it held."""
-    past[1] = past[0]
+    copy_matrix(past[0], past[1])
     for r in range(3):
         past[0, 0, r] = roots[POSE, r] - roots[NOW, r]
     for j in range(poses.shape[1]):
@@ -89,17 +89,21 @@ def remember(poses, roots, past):
         past[0, 1 + j, 2] = z
 
 
-@kernel("void(i8[:, ::1])")
-def step(arrays):
-    """One frame. State: `poses`, `roots`, `marks`, `ease`, `past`; the rest is scratch or input."""
+@kernel("i8(i8[:, ::1], f8)")
+def step(arrays, dt):
+    """One frame, `dt` seconds after the last; says its status, in bits of `Status`.
+
+    State: `poses`, `roots`, `marks`, `ease`, `past`; the rest is scratch or input.
+    """
     (
         joints_i, joints_f, effectors_i, effectors_f, blocks, chains, member, head, source, goals,
         extra, params, poses, roots, marks, ease, world, reached, free, bound, A, rows, d, report,
     ) = opened(arrays)  # fmt: skip
     J = tensor4(arrays, JACOBIANS)
     past = cube(arrays, MEMORY)
+    params[DT] = dt
     if not usable(head, source, goals, extra, params, report):
-        return
+        return status_of(report)
     aimed = marks[AIMED]
     aim(effectors_f, head, goals, aimed)
     if head[JUMP] != 0.0 or report[FRESH] != 0.0:
@@ -148,10 +152,10 @@ def step(arrays):
             hold_base(head, eased, roots[POSE], world, reached)
     else:  # pure copying: no goal counts, not even for a foot's own orientation
         wanted = marks[WANTED]
-        wanted[:] = eased
+        copy_matrix(eased, wanted)
         for f in range(aimed.shape[0]):
             wanted[f, STRENGTH] = 0.0
-        poses[POSE] = poses[PRIOR]
+        copy_matrix(poses[PRIOR], poses[POSE])
         for r in range(3):
             roots[POSE, r] = roots[PRIOR, r]
         d[:] = 0.0
@@ -169,4 +173,4 @@ def step(arrays):
         forward(joints_i, joints_f, wanted, roots[POSE], poses[POSE], world, free)
         errors(effectors_i, effectors_f, wanted, blocks, world, reached, rows[0])
         remember(poses, roots, past)
-    finish(effectors_f, goals, poses, roots, ease, reached, held, report)
+    return finish(effectors_f, goals, poses, roots, ease, reached, held, report)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from understudy.kinematics._kernels import difference, turn
+from understudy.kinematics._kernels import copy_matrix, difference, turn
 from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.body import forward
 from understudy.solvers._kernels.easing import blend, ease_goals, gain_over, ramp
@@ -38,7 +38,7 @@ def follow(joints_i, joints_f, head, source, goals, params, poses, roots, ease, 
     gain = 1.0
     if report[FRESH] != 1.0:
         if head[JUMP] != 0.0 or report[FRESH] != 0.0:
-            now[:] = poses[POSE]
+            copy_matrix(poses[POSE], now)
             for r in range(3):
                 roots[NOW, r] = roots[POSE, r]
         else:
@@ -47,10 +47,10 @@ def follow(joints_i, joints_f, head, source, goals, params, poses, roots, ease, 
             for r in range(3):
                 roots[POSE, r] += head[r] - roots[LAST, r]
                 roots[NOW, r] += head[r] - roots[LAST, r]
-        gain = gain_over(ramp(ease[k, 0], params), params[DT])
-        ease[k, 0] += params[DT]
+        gain = gain_over(ramp(ease[0, k], params), params[DT])
+        ease[0, k] += params[DT]
     if gain >= 1.0:
-        now[:] = source
+        copy_matrix(source, now)
         for j in range(n):
             if joints_i[j, FREEDOM] == 1:
                 on_hinge(joints_f, j, source, now)
@@ -72,7 +72,7 @@ def follow(joints_i, joints_f, head, source, goals, params, poses, roots, ease, 
                 on_hinge(joints_f, j, now, now)
         for r in range(3):
             roots[NOW, r] += gain * (head[r] - roots[NOW, r])
-    poses[LAST] = source
+    copy_matrix(source, poses[LAST])
     for r in range(3):
         roots[LAST, r] = head[r]
 
@@ -121,13 +121,13 @@ def set_out(
     follow(joints_i, joints_f, head, source, goals, params, poses, roots, ease, report)
     if head[JUMP] == 0.0 and report[FRESH] == 0.0:
         for f in range(goals.shape[0]):
-            if goals[f, STRENGTH] > 0.0 and ease[f, 0] == 0.0:
+            if goals[f, STRENGTH] > 0.0 and ease[0, f] == 0.0:
                 # A new effector starts where the performer's increment has taken it.
                 forward(joints_i, joints_f, eased, roots[POSE], poses[POSE], world, free)
                 break
     start_goals(effectors_i, world, goals, ease, marks[LAST_GOALS], eased)
     ease_goals(params, ease, goals, marks[LAST_GOALS], params[DT], 1.0, eased)
-    marks[LAST_GOALS] = goals
+    copy_matrix(goals, marks[LAST_GOALS])
 
 
 @part("UniTuple(f8, 2)(f8[:, ::1], i8, f8, f8, f8)")
@@ -168,7 +168,7 @@ def track(head, source, dt, agility, noise_rad, noise_m, restart, tracks, tracke
             tracks[i, VARIANCE] = noise * noise
             tracks[i, COVARIANCE] = 0.0
             tracks[i, VELOCITY_VARIANCE] = UNKNOWN_SPEED
-        tracked[:] = source
+        copy_matrix(source, tracked)
         for r in range(3):
             tracked_root[r] = head[r]
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics._kernels import is_finite
+from understudy.kinematics._kernels import copy_matrix, is_finite, sum_of_sizes
 from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.body import forward
 from understudy.solvers._kernels.easing import stand_still
@@ -16,11 +16,15 @@ from understudy.solvers._kernels.frame_layout import (
     EASED,
     FINITE,
     FRESH,
+    HELD,
     KEPT,
     LAST,
     LAST_BASE,
     LAST_GOALS,
+    LIMITED,
     MAX_EFFECTOR_SPEED,
+    OUT_OF_REACH,
+    OUT_OF_REACH_M,
     POSE,
     WANTED,
     WORST,
@@ -42,24 +46,28 @@ from understudy.solvers._kernels.layout import (
 from understudy.solvers._kernels.posture import carry_over, on_hinge
 
 
+@part("i8(f8[::1])", inline=True)
+def status_of(report):
+    """What a report amounts to, as the bits of `Status`."""
+    status = 0
+    if report[CLIPPED] > 0.0:
+        status |= LIMITED
+    if report[WORST] > OUT_OF_REACH_M:
+        status |= OUT_OF_REACH
+    if report[FINITE] == 0.0:
+        status |= HELD
+    return status
+
+
 @part("b1(f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[::1])")
 def usable(head, source, goals, extra, params, report):
     """Whether a frame's numbers can be used: not a NaN or an infinity among them.
 
     Of one that cannot, nothing is remembered but a jump: the next continues the last good one.
     """
-    total = params[DT]
+    total = params[DT] + sum_of_sizes(source) + sum_of_sizes(goals) + sum_of_sizes(extra)
     for i in range(head.shape[0]):
         total += abs(head[i])
-    for j in range(source.shape[0]):
-        for r in range(4):
-            total += abs(source[j, r])
-    for f in range(goals.shape[0]):
-        for r in range(GOAL_FLOATS):
-            total += abs(goals[f, r])
-    for j in range(extra.shape[0]):
-        for r in range(3):
-            total += abs(extra[j, r])
     if is_finite(total):
         return True
     report[FINITE] = 0.0
@@ -90,7 +98,7 @@ def go_along(joints_i, joints_f, head, source, goals, poses, roots, world, free)
 
     A limb whose capture snaps takes its goal with it: that goal has not leapt.
     """
-    poses[BEST] = poses[POSE]
+    copy_matrix(poses[POSE], poses[BEST])
     for r in range(3):
         roots[BEST, r] = roots[POSE, r] + head[r] - roots[LAST, r]
     carry_over(joints_i, joints_f, goals, poses[LAST], source, poses[BEST])
@@ -127,7 +135,7 @@ def begin(
     k = goals.shape[0]
     q = poses[POSE]
     fresh = report[FRESH] == 1.0
-    poses[KEPT] = q
+    copy_matrix(q, poses[KEPT])
     for r in range(3):
         roots[KEPT, r] = roots[POSE, r]
     for j in range(n):
@@ -152,21 +160,21 @@ def begin(
             roots[POSE, r] = head[r]
     farthest = 0.0
     if head[JUMP] != 0.0 or report[FRESH] != 0.0:
-        poses[LAST] = source
-        marks[LAST_GOALS] = goals
+        copy_matrix(source, poses[LAST])
+        copy_matrix(goals, marks[LAST_GOALS])
         for r in range(3):
             roots[LAST, r] = head[r]
         if fresh:
-            marks[EASED] = goals
+            copy_matrix(goals, marks[EASED])
             for f in range(k + 1):
-                ease[f, 0] = params[EASE_S]
+                ease[0, f] = params[EASE_S]
         else:
-            marks[WANTED] = goals
+            copy_matrix(goals, marks[WANTED])
             for f in range(k):
                 marks[WANTED, f, STRENGTH] = 0.0
             forward(joints_i, joints_f, marks[WANTED], roots[POSE], q, world, free)
             for f in range(k + 1):
-                ease[f, 0] = 0.0
+                ease[0, f] = 0.0
     else:
         reach = params[MAX_EFFECTOR_SPEED] * params[DT]
         predicted = False
@@ -183,7 +191,7 @@ def begin(
                         )  # fmt: skip
                         predicted = True
                     if distance(effectors_i, world, goals, f) > reach:
-                        ease[f, 0] = 0.0  # no limb moves like that: eased in like a new effector
+                        ease[0, f] = 0.0  # no limb moves like that: eased in like a new effector
                         continue
                 farthest = max(farthest, size)
     return np.sqrt(farthest)
@@ -193,7 +201,7 @@ def begin(
 def start_goals(effectors_i, world, wanted, ease, last_goals, eased):
     """An effector that is new, or after a jump, starts where it is; its goal has not moved yet."""
     for f in range(wanted.shape[0]):
-        if wanted[f, STRENGTH] > 0.0 and ease[f, 0] == 0.0:
+        if wanted[f, STRENGTH] > 0.0 and ease[0, f] == 0.0:
             stand_still(effectors_i, world, wanted, f, eased)
             for r in range(GOAL_FLOATS):
                 last_goals[f, r] = wanted[f, r]
@@ -212,23 +220,17 @@ def hold_base(head, eased, root, world, reached):
             world[j, r] += shift
 
 
-@part(
-    "void(f8[:, ::1], f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8, f8[::1])"
-)
+@part("i8(f8[:, ::1], f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8, f8[::1])")
 def finish(effectors_f, goals, poses, roots, ease, reached, clipped, report):
-    """A pose that is not finite gives way to the last good one; say how far the goals are."""
+    """A pose that is not finite gives way to the last good one; says the frame's status."""
     q = poses[POSE]
     root = roots[POSE]
-    total = root[0] + root[1] + root[2]
-    for j in range(q.shape[0]):
-        for r in range(4):
-            total += q[j, r]
-    if is_finite(total):
+    if is_finite(root[0] + root[1] + root[2] + sum_of_sizes(q)):
         report[FINITE] = 1.0
     else:
         report[FINITE] = 0.0
         report[LAST_BASE] = -1.0
-        q[:] = poses[KEPT]
+        copy_matrix(poses[KEPT], q)
         for r in range(3):
             root[r] = roots[KEPT, r]
     report[FRESH] = 0.0
@@ -242,5 +244,6 @@ def finish(effectors_f, goals, poses, roots, ease, reached, clipped, report):
                 for t in range(3):
                     part += effectors_f[f, 3 * r + t] * (goals[f, GOAL + t] - reached[f, t])
                 size += part * part
-        ease[f, 1] = np.sqrt(size)
-        report[WORST] = max(report[WORST], ease[f, 1])
+        ease[1, f] = np.sqrt(size)
+        report[WORST] = max(report[WORST], ease[1, f])
+    return status_of(report)

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from understudy.solvers.base import Status
+
+# What a step says of its frame: bits of `Status`.
+LIMITED: Final = int(Status.LIMITED)
+OUT_OF_REACH: Final = int(Status.OUT_OF_REACH)
+HELD: Final = int(Status.HELD)
+
+# A goal this far from what was reached counts as out of reach, m.
+OUT_OF_REACH_M: Final = 0.02
+
 # params: the common ones come first, a solver's own from COMMON on
 DT: Final = 0  # s since the last frame
 K1: Final = 1  # gain of the effectors' goals, per 1/30 s
@@ -34,6 +44,9 @@ PRIOR: Final = 4  # what the character would do if no effector had a goal
 BEST: Final = 5  # scratch: the best pose so far in this frame
 TRACKED: Final = 6  # the performer's, as a filter knows it
 POSES: Final = 7
+
+# ease (2, k + 1): how long (s) each effector's goal has been followed, and last the performer's
+# posture; how far (m) each effector is from its goal
 
 # marks (4, k, GOAL_FLOATS); WANTED is a solver's own
 LAST_GOALS: Final = 0

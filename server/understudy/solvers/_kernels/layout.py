@@ -15,7 +15,7 @@ LIMITED: Final = 2  # 1 where swing and twist are limited
 FREEDOM: Final = 3  # 0 ball, 1 hinge, 2 fixed
 JOINT_INTS: Final = 4
 
-# joints_f (n, 28)
+# joints_f (n, 42)
 OFFSET: Final = 0  # 3: m, in the parent's frame
 MOBILITY: Final = 3  # how readily the joint leaves the performer's angle (rad^2)
 AXIS: Final = 4  # 3: a hinge's axis in its own frame
@@ -23,7 +23,8 @@ CENTRE: Final = 7  # 4: the middle of a limited joint's range, parent_from_joint
 BASIS: Final = 11  # 9: rows e1, e2 (swing) and a (twist, along the bone) in the joint's frame
 LOW: Final = 20  # 3: sin(half swing) about e1 and e2, tan(half twist) about a
 HIGH: Final = 23  # 3
-JOINT_FLOATS: Final = 26
+RANGE: Final = 26  # 4 x 4: from parent_from_joint to the turn from CENTRE in the axes of BASIS
+JOINT_FLOATS: Final = 42
 
 # effectors_i (k, 4)
 JOINT: Final = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.kinematics.compiled import part
-from understudy.solvers._kernels.layout import BASIS, CENTRE, HIGH, LOW
+from understudy.solvers._kernels.layout import BASIS, HIGH, LOW, RANGE
 
 
 @part("void(f8[:, ::1], i8, f8, f8, f8)", inline=True)
@@ -38,27 +38,21 @@ def project(joints_f, j, q, free):
     twist's tangent are bounded. Each clipped direction, as a unit vector of the body tangent, is
     taken out of `free[j]`, the 3x3 projector on the directions that are left.
     """
-    cx = -joints_f[j, CENTRE]
-    cy = -joints_f[j, CENTRE + 1]
-    cz = -joints_f[j, CENTRE + 2]
-    cw = joints_f[j, CENTRE + 3]
     x = q[j, 0]
     y = q[j, 1]
     z = q[j, 2]
     w = q[j, 3]
-    rx = cw * x + cx * w + cy * z - cz * y
-    ry = cw * y - cx * z + cy * w + cz * x
-    rz = cw * z + cx * y - cy * x + cz * w
-    rw = cw * w - cx * x - cy * y - cz * z
+    m = RANGE
+    f = joints_f
+    v1 = f[j, m] * x + f[j, m + 1] * y + f[j, m + 2] * z + f[j, m + 3] * w
+    v2 = f[j, m + 4] * x + f[j, m + 5] * y + f[j, m + 6] * z + f[j, m + 7] * w
+    v3 = f[j, m + 8] * x + f[j, m + 9] * y + f[j, m + 10] * z + f[j, m + 11] * w
+    rw = f[j, m + 12] * x + f[j, m + 13] * y + f[j, m + 14] * z + f[j, m + 15] * w
     if rw < 0.0:
-        rx = -rx
-        ry = -ry
-        rz = -rz
+        v1 = -v1
+        v2 = -v2
+        v3 = -v3
         rw = -rw
-    b = BASIS
-    v1 = joints_f[j, b] * rx + joints_f[j, b + 1] * ry + joints_f[j, b + 2] * rz
-    v2 = joints_f[j, b + 3] * rx + joints_f[j, b + 4] * ry + joints_f[j, b + 5] * rz
-    v3 = joints_f[j, b + 6] * rx + joints_f[j, b + 7] * ry + joints_f[j, b + 8] * rz
     n = np.sqrt(rw * rw + v3 * v3)
     # Tested without division or trigonometry: nearly every call ends here.
     p1 = v1 * rw - v2 * v3
@@ -79,6 +73,7 @@ def project(joints_f, j, q, free):
         t = v3 / n
         s1 = p1 / n
         s2 = p2 / n
+    b = BASIS
     count = 0
     tangent = t / max(c, 1e-9)
     held = min(max(tangent, joints_f[j, LOW + 2]), joints_f[j, HIGH + 2])
@@ -121,14 +116,7 @@ def project(joints_f, j, q, free):
     v2 = c * u2 - t * u1
     v3 = sw * t
     rw = sw * c
-    rx = joints_f[j, b] * v1 + joints_f[j, b + 3] * v2 + joints_f[j, b + 6] * v3
-    ry = joints_f[j, b + 1] * v1 + joints_f[j, b + 4] * v2 + joints_f[j, b + 7] * v3
-    rz = joints_f[j, b + 2] * v1 + joints_f[j, b + 5] * v2 + joints_f[j, b + 8] * v3
-    cx = -cx
-    cy = -cy
-    cz = -cz
-    q[j, 0] = cw * rx + cx * rw + cy * rz - cz * ry
-    q[j, 1] = cw * ry - cx * rz + cy * rw + cz * rx
-    q[j, 2] = cw * rz + cx * ry - cy * rx + cz * rw
-    q[j, 3] = cw * rw - cx * rx - cy * ry - cz * rz
+    for r in range(4):
+        q[j, r] = f[j, m + r] * v1 + f[j, m + 4 + r] * v2 + f[j, m + 8 + r] * v3
+        q[j, r] += f[j, m + 12 + r] * rw
     return count

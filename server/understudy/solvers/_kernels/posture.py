@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics._kernels import difference, turn
+from understudy.kinematics._kernels import difference, product, put_unit, turn
 from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.layout import AXIS, CENTRE, EXACT, FREEDOM, LIMITED, STRENGTH
 from understudy.solvers._kernels.limits import project
@@ -13,18 +13,13 @@ from understudy.solvers._kernels.limits import project
 @part("void(f8[:, ::1], i8, f8[:, ::1], f8[:, ::1])")
 def on_hinge(joints_f, j, source, q):
     """q[j] <- the rotation about the hinge's axis that is nearest to source[j]."""
-    cx = -joints_f[j, CENTRE]
-    cy = -joints_f[j, CENTRE + 1]
-    cz = -joints_f[j, CENTRE + 2]
+    cx = joints_f[j, CENTRE]
+    cy = joints_f[j, CENTRE + 1]
+    cz = joints_f[j, CENTRE + 2]
     cw = joints_f[j, CENTRE + 3]
-    x = source[j, 0]
-    y = source[j, 1]
-    z = source[j, 2]
-    w = source[j, 3]
-    rx = cw * x + cx * w + cy * z - cz * y
-    ry = cw * y - cx * z + cy * w + cz * x
-    rz = cw * z + cx * y - cy * x + cz * w
-    rw = cw * w - cx * x - cy * y - cz * z
+    rx, ry, rz, rw = product(
+        -cx, -cy, -cz, cw, source[j, 0], source[j, 1], source[j, 2], source[j, 3]
+    )
     ax = joints_f[j, AXIS]
     ay = joints_f[j, AXIS + 1]
     az = joints_f[j, AXIS + 2]
@@ -36,13 +31,11 @@ def on_hinge(joints_f, j, source, q):
         length = 1.0
     s /= length
     rw /= length
-    cx = -cx
-    cy = -cy
-    cz = -cz
-    q[j, 0] = cw * s * ax + cx * rw + cy * s * az - cz * s * ay
-    q[j, 1] = cw * s * ay - cx * s * az + cy * rw + cz * s * ax
-    q[j, 2] = cw * s * az + cx * s * ay - cy * s * ax + cz * rw
-    q[j, 3] = cw * rw - s * (cx * ax + cy * ay + cz * az)
+    x, y, z, w = product(cx, cy, cz, cw, s * ax, s * ay, s * az, rw)
+    q[j, 0] = x
+    q[j, 1] = y
+    q[j, 2] = z
+    q[j, 3] = w
 
 
 @part("b1(i8[:, ::1], f8[:, ::1], i8)")
@@ -69,31 +62,12 @@ def carry_over(joints_i, joints_f, goals, last, now, q):
                 along * joints_f[j, AXIS + 2],
             )
             continue
-        ax = -last[j, 0]
-        ay = -last[j, 1]
-        az = -last[j, 2]
-        aw = last[j, 3]
-        bx = now[j, 0]
-        by = now[j, 1]
-        bz = now[j, 2]
-        bw = now[j, 3]
-        x = aw * bx + ax * bw + ay * bz - az * by
-        y = aw * by - ax * bz + ay * bw + az * bx
-        z = aw * bz + ax * by - ay * bx + az * bw
-        w = aw * bw - ax * bx - ay * by - az * bz
-        qx = q[j, 0]
-        qy = q[j, 1]
-        qz = q[j, 2]
-        qw = q[j, 3]
-        nx = qw * x + qx * w + qy * z - qz * y
-        ny = qw * y - qx * z + qy * w + qz * x
-        nz = qw * z + qx * y - qy * x + qz * w
-        nw = qw * w - qx * x - qy * y - qz * z
-        k = 1.0 / np.sqrt(nx * nx + ny * ny + nz * nz + nw * nw)
-        q[j, 0] = nx * k
-        q[j, 1] = ny * k
-        q[j, 2] = nz * k
-        q[j, 3] = nw * k
+        x, y, z, w = product(
+            -last[j, 0], -last[j, 1], -last[j, 2], last[j, 3],
+            now[j, 0], now[j, 1], now[j, 2], now[j, 3],
+        )  # fmt: skip
+        x, y, z, w = product(q[j, 0], q[j, 1], q[j, 2], q[j, 3], x, y, z, w)
+        put_unit(q, j, x, y, z, w)
 
 
 @part(

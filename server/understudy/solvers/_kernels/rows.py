@@ -188,35 +188,66 @@ def gram(joints_f, effectors_i, effectors_f, goals, blocks, chains, member, root
 
 @part("i8(f8[:, ::1], i8)", inline=True)
 def cholesky(A, m):
-    """A's lower triangle <- its Cholesky factor, diagonal inverted; 0 if it is not definite."""
-    for i in range(m):
-        for k in range(i):
-            s = A[i, k]
-            for t in range(k):
-                s -= A[i, t] * A[k, t]
-            A[i, k] = s * A[k, k]
+    """A's lower triangle <- its Cholesky factor, diagonal inverted; 0 if it is not definite.
+
+    m is a multiple of three. Three columns at a time: the sums of a dozen rows are so short that
+    a loop for each would cost more than its products.
+    """
+    for i in range(0, m, 3):
         s = A[i, i]
-        for t in range(i):
-            s -= A[i, t] * A[i, t]
         if not s > 0.0:
             return 0
-        A[i, i] = 1.0 / np.sqrt(s)
+        p0 = 1.0 / np.sqrt(s)
+        l10 = A[i + 1, i] * p0
+        l20 = A[i + 2, i] * p0
+        s = A[i + 1, i + 1] - l10 * l10
+        if not s > 0.0:
+            return 0
+        p1 = 1.0 / np.sqrt(s)
+        l21 = (A[i + 2, i + 1] - l20 * l10) * p1
+        s = A[i + 2, i + 2] - l20 * l20 - l21 * l21
+        if not s > 0.0:
+            return 0
+        p2 = 1.0 / np.sqrt(s)
+        A[i, i] = p0
+        A[i + 1, i] = l10
+        A[i + 1, i + 1] = p1
+        A[i + 2, i] = l20
+        A[i + 2, i + 1] = l21
+        A[i + 2, i + 2] = p2
+        for r in range(i + 3, m):
+            x0 = A[r, i] * p0
+            x1 = (A[r, i + 1] - x0 * l10) * p1
+            x2 = (A[r, i + 2] - x0 * l20 - x1 * l21) * p2
+            A[r, i] = x0
+            A[r, i + 1] = x1
+            A[r, i + 2] = x2
+            for c in range(i + 3, r + 1):
+                A[r, c] -= x0 * A[c, i] + x1 * A[c, i + 1] + x2 * A[c, i + 2]
     return 1
 
 
 @part("void(f8[:, ::1], f8[::1], i8)", inline=True)
 def back_substitute(A, b, m):
     """b <- (L L^T)^-1 b for a factor left by `cholesky`."""
-    for i in range(m):
-        s = b[i]
-        for t in range(i):
-            s -= A[i, t] * b[t]
-        b[i] = s * A[i, i]
-    for i in range(m - 1, -1, -1):
-        s = b[i]
-        for t in range(i + 1, m):
-            s -= A[t, i] * b[t]
-        b[i] = s * A[i, i]
+    for i in range(0, m, 3):
+        x0 = b[i] * A[i, i]
+        x1 = (b[i + 1] - A[i + 1, i] * x0) * A[i + 1, i + 1]
+        x2 = (b[i + 2] - A[i + 2, i] * x0 - A[i + 2, i + 1] * x1) * A[i + 2, i + 2]
+        b[i] = x0
+        b[i + 1] = x1
+        b[i + 2] = x2
+        for r in range(i + 3, m):
+            b[r] -= A[r, i] * x0 + A[r, i + 1] * x1 + A[r, i + 2] * x2
+    for i in range(m - 3, -1, -3):
+        x2 = b[i + 2] * A[i + 2, i + 2]
+        x1 = (b[i + 1] - A[i + 2, i + 1] * x2) * A[i + 1, i + 1]
+        x0 = (b[i] - A[i + 1, i] * x1 - A[i + 2, i] * x2) * A[i, i]
+        b[i] = x0
+        b[i + 1] = x1
+        b[i + 2] = x2
+        for c in range(i):
+            b[c] -= A[i, c] * x0 + A[i + 1, c] * x1 + A[i + 2, c] * x2
 
 
 @part(

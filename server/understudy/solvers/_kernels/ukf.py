@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from understudy.kinematics._kernels import copy_matrix
 from understudy.kinematics.compiled import kernel, part
 from understudy.kinematics.tables import matrix, tensor5
 from understudy.solvers._kernels.algorithm_one import gain, measurement, radii
@@ -17,7 +18,7 @@ from understudy.solvers._kernels.body import errors, forward
 from understudy.solvers._kernels.correction import correct
 from understudy.solvers._kernels.easing import aim
 from understudy.solvers._kernels.following import VARIANCE, set_out, track
-from understudy.solvers._kernels.frame import finish, hold_base, usable
+from understudy.solvers._kernels.frame import finish, hold_base, status_of, usable
 from understudy.solvers._kernels.frame_layout import (
     AIMED,
     DT,
@@ -89,7 +90,7 @@ def as_published(
     m = 3 * blocks.shape[0]
     q = poses[POSE]
     root = roots[POSE]
-    q[:] = poses[PRIOR]
+    copy_matrix(poses[PRIOR], q)
     for r in range(3):
         root[r] = roots[PRIOR, r]
     spread = coordinates(joints_i) + params[KAPPA]
@@ -169,17 +170,21 @@ def as_published(
     return worst
 
 
-@kernel("void(i8[:, ::1])")
-def step(arrays):
-    """One frame. State: `poses`, `roots`, `marks`, `ease`, `tracks`; the rest is scratch, input."""
+@kernel("i8(i8[:, ::1], f8)")
+def step(arrays, dt):
+    """One frame, `dt` seconds after the last; says its status, in bits of `Status`.
+
+    State: `poses`, `roots`, `marks`, `ease`, `tracks`; the rest is scratch or input.
+    """
     (
         joints_i, joints_f, effectors_i, effectors_f, blocks, chains, member, head, source, goals,
         extra, params, poses, roots, marks, ease, world, reached, free, bound, A, rows, d, report,
     ) = opened(arrays)  # fmt: skip
     J = tensor5(arrays, JACOBIANS)
     tracks = matrix(arrays, MEMORY)
+    params[DT] = dt
     if not usable(head, source, goals, extra, params, report):
-        return
+        return status_of(report)
     aimed = marks[AIMED]
     aim(effectors_f, head, goals, aimed)
     followed = source
@@ -209,7 +214,7 @@ def step(arrays):
         world, free, bound, report,
     )  # fmt: skip
     eased = marks[EASED]
-    poses[PRIOR] = poses[NOW]
+    copy_matrix(poses[NOW], poses[PRIOR])
     for r in range(3):
         roots[PRIOR, r] = roots[NOW, r]
     if params[FORM] == 0.0:
@@ -264,4 +269,4 @@ def step(arrays):
         )
     if head[BASE] >= 0.0:
         hold_base(head, eased, roots[POSE], world, reached)
-    finish(effectors_f, goals, poses, roots, ease, reached, held, report)
+    return finish(effectors_f, goals, poses, roots, ease, reached, held, report)
