@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy_protocol.frame_layout import FrameLayout
 from understudy_protocol.limits import MAX_I64, MAX_U32, MAX_U64, MIN_I64
 from understudy_protocol.messages import Floats, FrameMessage
 from understudy_protocol.uplink import decode_frame
@@ -48,19 +49,26 @@ class FrameReader:
     """Reads frames of a body with `joint_count` joints into one `RawFrame`.
 
     A frame of the expected shape is copied as it is: its numbers are looked at once, where they
-    are normalised. Any other goes through the codec, which knows what is wrong with it.
+    are normalised. One that is laid out as the last is not even unpacked. Any other goes through
+    the codec, which knows what is wrong with it.
     """
 
     def __init__(self, joint_count: int) -> None:
         self._joint_count = joint_count
+        self._layout: FrameLayout | None = None
         self._frame = RawFrame(joint_count)
         self._bytes = self._frame.numbers.data.cast("B")
         self._size = 16 * joint_count
 
     def read(self, body: bytes) -> RawFrame:
         """The frame in `body` (valid until the next); ProtocolError if it is none."""
-        fields = unpack("frame", body)
         frame = self._frame
+        if self._layout is not None:
+            numbers = self._layout.read(body)
+            if numbers is not None:
+                frame.seq, frame.capture_ns, self._bytes[:12], self._bytes[12:] = numbers
+                return frame
+        fields = unpack("frame", body)
         root, rotations = fields.get("root"), fields.get("rot")
         if (
             type(root) is bytes
@@ -79,11 +87,13 @@ class FrameReader:
             frame.rotation_count = self._joint_count
             frame.point_count = None
             frame.points = None
+            self._layout = FrameLayout.of(body, fields)
             return frame
         return self.copy(decode_frame(body))
 
     def copy(self, message: FrameMessage) -> RawFrame:
         """A decoded message as a frame (valid until the next)."""
+        self._layout = None
         frame = self._frame
         frame.run = message.run
         frame.seq = message.seq
