@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,13 @@ import numpy as np
 import pytest
 
 from support.c3d_files import C3dWriter
-from support.live import ControlClient, LivePerformer, Subscriber, serving
+from support.live import LivePerformer, Subscriber, serving
+from support.stage import PATIENCE, Stage
 from understudy.characters import load_clip, read_bvh, write_bvh
 from understudy.cli import main
 from understudy.ingest import message_from_skeleton
 from understudy.kinematics import FloatArray, ForwardKinematics
-from understudy_protocol import Marker, PoseMessage, encode_skeleton, with_skeleton_id
+from understudy_protocol import Marker, encode_skeleton, with_skeleton_id
 
 CLIP = load_clip("walk", 120.0)
 BODY = CLIP.skeleton
@@ -35,77 +37,49 @@ def carried(root: Any, rotations_xyzw: Any) -> FloatArray:
     return np.array([body.point(m.joint, np.asarray(m.offset, np.float64)) for m in MARKERS])
 
 
-class Stage:
-    """A server that enhances the actor, its performer with markers, and a subscriber."""
-
-    def __init__(self, rate_hz: float | None, markers: tuple[Marker, ...] = MARKERS) -> None:
-        session: dict[str, Any] = {"performer": "alice", "character": "actor", "enhance": True}
-        if rate_hz is not None:
-            session["rate_hz"] = rate_hz
-        self._serving = serving(session, performers={"alice": {"stale_after_s": 20.0}})
-        endpoints = self._serving.__enter__().endpoints
-        self.subscriber = Subscriber(endpoints.output, "actor")
-        self.subscriber.skeleton()
-        self.performer = LivePerformer("alice", endpoints.input, CLIP)
-        self.control = ControlClient(endpoints.control)
-        message = with_skeleton_id(replace(message_from_skeleton(BODY), markers=markers))
-        self.performer.send_raw("skeleton", encode_skeleton(message))
-        self.performer.skeleton_id = message.id
-
-    def start(self) -> None:
-        """Send frame 0 until a pose comes: frames are dropped while the way is being built."""
-        for _ in range(10_000):
-            self.performer.send(0, points=carried(CLIP.roots[0], CLIP.rotations_xyzw[0]))
-            self.control.ask("time", t1=0)
-            if self.control.character("actor")["poses"]:
-                return
-        raise AssertionError("no pose came")
-
-    def show(self, index: int, points: FloatArray | None) -> PoseMessage:
-        """Send a frame and wait for the first pose that was made from it."""
-        seq = self.performer.seq
-        self.performer.send(index, points=points)
-        return self.subscriber.pose(lambda pose: pose.source_seq == seq)
-
-    def close(self) -> None:
-        self.subscriber.close()
-        self.performer.close()
-        self.control.close()
-        self._serving.__exit__(None, None, None)
+@contextmanager
+def marked(rate_hz: float | None = None, markers: tuple[Marker, ...] = MARKERS) -> Iterator[Stage]:
+    """A server that enhances the actor, whose performer wears markers."""
+    session: dict[str, Any] = {"performer": "alice", "character": "actor", "enhance": True}
+    if rate_hz is not None:
+        session["rate_hz"] = rate_hz
+    message = with_skeleton_id(replace(message_from_skeleton(BODY), markers=markers))
+    with (
+        serving(session, performers={"alice": PATIENCE}) as server,
+        closing(Stage(server, "actor", CLIP)) as stage,
+    ):
+        stage.performer.send_raw("skeleton", encode_skeleton(message))
+        stage.performer.skeleton_id = message.id
+        yield stage
 
 
-@pytest.fixture(params=[None, 60.0], ids=["per frame", "clocked"])
-def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
-    stage = Stage(request.param)
-    yield stage
-    stage.close()
-
-
-def test_measured_points_pull_a_live_character_and_a_gap_lets_it_go(stage: Stage) -> None:
-    stage.start()
+@pytest.mark.parametrize("rate_hz", [None, 60.0], ids=["per frame", "clocked"])
+def test_measured_points_pull_a_live_character_and_a_gap_lets_it_go(
+    rate_hz: float | None,
+) -> None:
     shift = np.array([[0.0, 0.05, 0.0], [0.0, 0.0, 0.0]])
     places = carried(CLIP.roots[0], CLIP.rotations_xyzw[0])
-    for _ in range(150):
-        pose = stage.show(0, places + shift)
-    pulled = carried(pose.root, pose.rotations_xyzw) - places
-    assert 0.02 < pulled[0, 1] < 0.05
-    for points in (NOTHING_SEEN, None):  # both say that nothing was seen
-        for _ in range(90):
-            pose = stage.show(0, points)
-        np.testing.assert_allclose(carried(pose.root, pose.rotations_xyzw), places, atol=1e-4)
+    with marked(rate_hz) as stage:
+        stage.start(points=places)
+        for _ in range(150):
+            pose = stage.show(0, points=places + shift)
+        pulled = carried(pose.root, pose.rotations_xyzw) - places
+        assert 0.02 < pulled[0, 1] < 0.05
+        for points in (NOTHING_SEEN, None):  # both say that nothing was seen
+            for _ in range(90):
+                pose = stage.show(0, points=points)
+            np.testing.assert_allclose(carried(pose.root, pose.rotations_xyzw), places, atol=1e-4)
 
 
 def test_the_markers_are_effectors_of_the_character() -> None:
-    stage = Stage(None)
-    stage.start()
-    assert stage.subscriber.skeleton().effectors == ("wrist", "toe")
-    stage.close()
+    with marked() as stage:
+        stage.start()
+        assert stage.subscriber.skeleton().effectors == ("wrist", "toe")
 
 
 def test_a_performer_without_markers_is_refused_in_one_line() -> None:
-    stage = Stage(None, markers=())
-    assert "the body has no markers" in stage.subscriber.event("refused").text
-    stage.close()
+    with marked(markers=()) as stage:
+        assert "the body has no markers" in stage.subscriber.event("refused").text
 
 
 def test_another_body_is_refused_in_one_line() -> None:

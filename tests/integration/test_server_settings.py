@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -10,14 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from support.live import (
-    ControlClient,
-    LivePerformer,
-    Subscriber,
-    largest_turn_rad,
-    root_step_m,
-    serving,
-)
+from support.live import ControlClient, largest_turn_rad, root_step_m, serving
+from support.stage import Stage, on_stage, staged
 from understudy.config import Settings, ShowFile, load_config
 from understudy.runtime.server import Server
 from understudy_protocol import PoseMessage
@@ -52,48 +47,14 @@ solver = "clik"
 """
 
 
-class Walk:
-    """A performer who walks, frame by frame, and the poses that come of it."""
-
-    def __init__(self, server: Server) -> None:
-        self.control = ControlClient(server.endpoints.control)
-        self.performer = LivePerformer("alice", server.endpoints.input)
-        self._subscriber = Subscriber(server.endpoints.output, HERO)
-        self._subscriber.skeleton()
-        self._frame = 0
-        while self.control.character(HERO)["poses"] == 0:
-            self.performer.send(0)
-
-    def go(self, frames: int = BETWEEN) -> list[PoseMessage]:
-        """The next poses, each awaited before the next frame is sent."""
-        poses = []
-        for _ in range(frames):
-            seq = self.performer.seq
-            self.performer.send(self._frame)
-            self._frame += 1
-            poses.append(self._subscriber.answer(seq))
-        return poses
-
-    def set(self, **fields: object) -> dict[str, object]:
-        return self.control.ask("set", character=HERO, **fields)
-
-    def close(self) -> None:
-        self.control.close()
-        self.performer.close()
-        self._subscriber.close()
-
-
 def session(**settings: object) -> dict[str, object]:
     return {"performer": "alice", "character": HERO, **settings}
 
 
 @pytest.fixture
-def walk() -> Iterator[Walk]:
-    performers = {"alice": {"stale_after_s": 20.0, "ease_s": EASE_S}}
-    with serving(session(), performers=performers) as server:
-        walk = Walk(server)
-        yield walk
-        walk.close()
+def stage() -> Iterator[Stage]:
+    with staged(session(), ease_s=EASE_S) as stage:
+        yield stage
 
 
 @pytest.fixture
@@ -116,27 +77,27 @@ def largest_steps(poses: list[PoseMessage]) -> tuple[float, float]:
     "settings", [{"stride": "performed"}, {"lock_feet": False}, {"smoothing": 1.0}]
 )
 def test_a_setting_changes_and_changes_back_without_a_jump(
-    walk: Walk, settings: dict[str, object]
+    stage: Stage, settings: dict[str, object]
 ) -> None:
-    calm = walk.go(3 * BETWEEN)
-    before = {key: walk.control.ask("list")["sessions"][0][key] for key in settings}
+    calm = stage.walk(3 * BETWEEN)
+    before = {key: stage.session()[key] for key in settings}
     poses = calm[-1:]
     for wanted in (settings, before):
-        assert walk.set(**wanted).items() >= wanted.items()
-        assert walk.control.ask("list")["sessions"][0].items() >= wanted.items()
-        poses += walk.go(2 * BETWEEN)
+        assert stage.set(**wanted).items() >= wanted.items()
+        assert stage.session().items() >= wanted.items()
+        poses += stage.walk(2 * BETWEEN)
     usual_turn, usual_step = largest_steps(calm)
     turn, step = largest_steps(poses)
     assert turn < 1.6 * usual_turn
     assert step < usual_step + LONGEST_WAY_M * STEEPEST / (EASE_S * RATE_HZ)
 
 
-def test_steps_as_performed_are_as_long_as_the_performer_s(walk: Walk) -> None:
-    scaled = walk.go(2 * BETWEEN)
-    walk.set(stride="performed")
-    walk.go()
-    performed = walk.go(2 * BETWEEN)
-    clip = walk.performer.clip
+def test_steps_as_performed_are_as_long_as_the_performer_s(stage: Stage) -> None:
+    scaled = stage.walk(2 * BETWEEN)
+    stage.set(stride="performed")
+    stage.walk(BETWEEN)
+    performed = stage.walk(2 * BETWEEN)
+    clip = stage.performer.clip
     measured = clip.roots[5 * BETWEEN - 1] - clip.roots[3 * BETWEEN]
     assert way_m(performed[0].root, performed[-1].root) == pytest.approx(
         float(np.linalg.norm(measured[[0, 2]])), rel=0.05
@@ -146,58 +107,52 @@ def test_steps_as_performed_are_as_long_as_the_performer_s(walk: Walk) -> None:
     )
 
 
-def test_a_still_performer_s_noise_is_smoothed_away(walk: Walk) -> None:
+def test_a_still_performer_s_noise_is_smoothed_away(stage: Stage) -> None:
     def shaking(poses: list[PoseMessage]) -> float:
         return float(np.std([pose.rotations_xyzw for pose in poses], axis=0).max())
 
     rng = np.random.default_rng(1)
-    clip = walk.performer.clip
+    clip = stage.performer.clip
     noise = rng.normal(0.0, 0.004, (4 * BETWEEN, *clip.rotations_xyzw.shape[1:]))
     trembling = np.tile(clip.rotations_xyzw[0], (4 * BETWEEN, 1, 1)) + noise
     trembling /= np.linalg.norm(trembling, axis=-1, keepdims=True)
     still = np.tile(clip.roots[0], (4 * BETWEEN, 1))
-    walk.performer.clip = replace(clip, roots=still, rotations_xyzw=trembling)
-    rough = walk.go(2 * BETWEEN)[-BETWEEN:]
-    walk.set(smoothing=1.0)
-    smooth = walk.go(2 * BETWEEN)[-BETWEEN:]
+    stage.performer.clip = replace(clip, roots=still, rotations_xyzw=trembling)
+    rough = stage.walk(2 * BETWEEN)[-BETWEEN:]
+    stage.set(smoothing=1.0)
+    smooth = stage.walk(2 * BETWEEN)[-BETWEEN:]
     assert shaking(smooth) < 0.35 * shaking(rough)
 
 
 def test_settings_are_taken_before_the_performer_is_known() -> None:
-    with serving(session(stride="performed")) as server:
-        control = ControlClient(server.endpoints.control)
+    with (
+        serving(session(stride="performed")) as server,
+        closing(ControlClient(server.endpoints.control)) as control,
+    ):
         reply = control.ask("set", character=HERO, lock_feet=False)
-        control.close()
     assert (reply["stride"], reply["lock_feet"], reply["smoothing"]) == ("performed", False, 0.0)
 
 
 @pytest.mark.parametrize(
-    ("fields", "reason"),
-    [
-        ({"stride": "long"}, "bad-value"),
-        ({"smoothing": 0.5, "params": {"k1": 0.5, "nonsense": 1.0}}, "bad-value"),
-    ],
+    "fields",
+    [{"stride": "long"}, {"smoothing": 0.5, "params": {"k1": 0.5, "nonsense": 1.0}}],
 )
 def test_a_setting_that_cannot_be_is_refused_and_changes_nothing(
-    walk: Walk, fields: dict[str, object], reason: str
+    stage: Stage, fields: dict[str, object]
 ) -> None:
-    before = walk.control.ask("list")["sessions"]
-    refusal = walk.control.request("set", character=HERO, **fields).refusal
-    assert refusal is not None
-    assert refusal.reason == reason
-    assert walk.control.ask("list")["sessions"] == before
+    before = stage.control.ask("list")["sessions"]
+    assert stage.refused(**fields).reason == "bad-value"
+    assert stage.control.ask("list")["sessions"] == before
 
 
 def test_what_was_set_live_is_saved_into_the_show_file(show: Path) -> None:
     show_file = ShowFile(show)
-    with Server(show_file.config, show_file) as server:
-        walk = Walk(server)
-        walk.go(2)
-        walk.set(params={"k1": 0.75, "k2": 0.625}, stride="performed", smoothing=0.25)
-        walk.control.ask("open", performer="alice", character="guest", rig="giant")
-        reply = walk.control.ask("save")
-        live = walk.control.ask("list")["sessions"][0]
-        walk.close()
+    with Server(show_file.config, show_file) as server, on_stage(server, HERO) as stage:
+        stage.walk(2)
+        stage.set(params={"k1": 0.75, "k2": 0.625}, stride="performed", smoothing=0.25)
+        stage.control.ask("open", performer="alice", character="guest", rig="giant")
+        reply = stage.control.ask("save")
+        live = stage.session()
     assert reply == {"file": str(show), "saved": [HERO], "left_out": ["guest"]}
     saved = load_config(show).sessions[0]
     assert saved.settings == Settings("performed", True, 0.25)
@@ -211,36 +166,32 @@ def test_what_was_set_live_is_saved_into_the_show_file(show: Path) -> None:
 
 def test_an_effector_s_softness_is_told_set_and_saved(show: Path) -> None:
     show_file = ShowFile(show)
-    with Server(show_file.config, show_file) as server:
-        walk = Walk(server)
-        walk.set(solver="ukf")
-        told = walk.control.ask("list")["sessions"][0]["parameters"]
+    with Server(show_file.config, show_file) as server, on_stage(server, HERO) as stage:
+        stage.set(solver="ukf")
+        told = stage.session()["parameters"]
         names = [parameter["name"] for parameter in told]
         assert names == [f"softness.{limb}" for limb in EFFECTORS]
-        walk.set(params={"softness.leftHand": 0.02})
-        assert walk.control.ask("list")["sessions"][0]["params"]["softness.leftHand"] == 0.02
-        walk.control.ask("save")
-        walk.close()
+        stage.set(params={"softness.leftHand": 0.02})
+        assert stage.session()["params"]["softness.leftHand"] == 0.02
+        stage.control.ask("save")
     saved = load_config(show).sessions[0]
     assert (saved.solver, saved.parameters) == ("ukf", {"k1": 1.0, "softness.leftHand": 0.02})
 
 
-def test_saving_is_refused_without_a_file_and_after_a_change_by_hand(show: Path) -> None:
-    with serving(session()) as server:
-        control = ControlClient(server.endpoints.control)
-        refusal = control.request("save").refusal
-        control.close()
-    assert refusal is not None
-    assert refusal.reason == "no-file"
+def test_saving_is_refused_without_a_file(stage: Stage) -> None:
+    assert stage.control.refused("save").reason == "no-file"
+
+
+def test_saving_is_refused_after_a_change_by_hand(show: Path) -> None:
     show_file = ShowFile(show)
-    with Server(show_file.config, show_file) as server:
-        control = ControlClient(server.endpoints.control)
+    with (
+        Server(show_file.config, show_file) as server,
+        closing(ControlClient(server.endpoints.control)) as control,
+    ):
         control.ask("set", character=HERO, smoothing=0.5)
         edited = SHOW + "# a late remark\n"
         show.write_text(edited, encoding="utf-8")
-        refusal = control.request("save").refusal
-        control.close()
-    assert refusal is not None
+        refusal = control.refused("save")
     assert refusal.reason == "not-saved"
     assert str(show) in refusal.text
     assert show.read_text(encoding="utf-8") == edited

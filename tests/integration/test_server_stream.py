@@ -9,64 +9,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from support.live import (
-    ControlClient,
-    LivePerformer,
-    Subscriber,
-    largest_turn_rad,
-    root_step_m,
-    serving,
-)
+from support.live import LivePerformer, Subscriber, largest_turn_rad, root_step_m, serving
+from support.stage import Stage, staged
 from understudy.characters import Clip
 from understudy.characters.library import load_clip
 from understudy.kinematics import Joint, Skeleton
-from understudy.runtime.server import Server
 from understudy_protocol import PoseMessage, status
 
 HERO = {"performer": "alice", "character": "short-legs", "solver": "copy"}
 
 
-class Stage:
-    """A server with one performer, one subscriber and a control client."""
-
-    def __init__(self, server: Server) -> None:
-        self.subscriber = Subscriber(server.endpoints.output, "short-legs")
-        self.subscriber.skeleton()
-        self.performer = LivePerformer("alice", server.endpoints.input)
-        self.control = ControlClient(server.endpoints.control)
-        self.start()
-
-    def start(self) -> None:
-        """Send frame 0 until a pose comes: frames are dropped while the bodies are aligned."""
-        for _ in range(10_000):
-            self.performer.send(0)
-            self.control.ask("time", t1=0)  # gives the server time to get on
-            if self.control.character("short-legs")["poses"]:
-                break
-        self.show(0)
-
-    def show(self, index: int) -> PoseMessage:
-        """Send a frame and wait for the pose that was made from it."""
-        seq = self.performer.seq
-        self.performer.send(index)
-        return self.subscriber.pose(lambda pose: pose.source_seq == seq)
-
-    def counts(self) -> dict[str, Any]:
-        return self.control.performer("alice")
-
-    def close(self) -> None:
-        self.subscriber.close()
-        self.performer.close()
-        self.control.close()
-
-
 @pytest.fixture
 def stage() -> Iterator[Stage]:
-    # A machine that is busy with other things must not make the performer look silent.
-    with serving(HERO, performers={"alice": {"stale_after_s": 20.0}}) as server:
-        stage = Stage(server)
+    with staged(HERO) as stage:
+        stage.show(0)
         yield stage
-        stage.close()
+
+
+def counts(stage: Stage) -> dict[str, Any]:
+    return stage.control.performer("alice")
 
 
 def test_every_frame_becomes_a_pose_in_order(stage: Stage) -> None:
@@ -82,7 +43,7 @@ def test_a_duplicate_is_dropped_and_counted(stage: Stage) -> None:
     stage.show(1)
     stage.performer.send(1, seq=stage.performer.seq - 1)
     pose = stage.show(2)
-    assert stage.counts()["duplicate"] == 1
+    assert counts(stage)["duplicate"] == 1
     assert pose.source_seq == stage.performer.seq - 1
 
 
@@ -92,15 +53,15 @@ def test_a_late_frame_is_dropped_and_counted(stage: Stage) -> None:
     stage.performer.send(2, seq=newest - 1)
     stage.performer.seq = newest + 1
     stage.show(4)
-    counts = stage.counts()
-    assert (counts["late"], counts["gaps"], counts["lost"]) == (1, 1, 2)
+    counted = counts(stage)
+    assert (counted["late"], counted["gaps"], counted["lost"]) == (1, 1, 2)
 
 
 def test_a_gap_is_counted_and_the_stream_goes_on(stage: Stage) -> None:
     stage.performer.seq += 7
     stage.show(8)
-    counts = stage.counts()
-    assert (counts["gaps"], counts["lost"]) == (1, 7)
+    counted = counts(stage)
+    assert (counted["gaps"], counted["lost"]) == (1, 7)
 
 
 def test_a_restart_is_followed_without_a_jump(stage: Stage) -> None:
@@ -109,7 +70,7 @@ def test_a_restart_is_followed_without_a_jump(stage: Stage) -> None:
     stage.performer.run = 2
     stage.performer.seq = 0
     after = stage.show(200)
-    assert stage.counts()["restarts"] == 1
+    assert counts(stage)["restarts"] == 1
     assert after.status & status.RECOVERING
     assert largest_turn_rad(before, after) < 0.1
     assert root_step_m(before, after) < 0.1
@@ -117,23 +78,22 @@ def test_a_restart_is_followed_without_a_jump(stage: Stage) -> None:
     stage.performer.send(5, run=1, seq=99)
     stage.performer.run, stage.performer.seq = 2, 1
     stage.show(201)
-    assert stage.counts()["late"] == 1
+    assert counts(stage)["late"] == 1
 
 
 def test_a_teleport_is_eased_over(stage: Stage) -> None:
     before = stage.show(0)
     root = stage.performer.clip.roots[1] + np.array([5.0, 0.0, 0.0])
-    stage.performer.send(1, root=root)
-    after = stage.subscriber.pose(lambda pose: pose.source_seq == stage.performer.seq - 1)
+    after = stage.show(1, root=root)
     assert after.status & status.RECOVERING
     assert root_step_m(before, after) < 0.1
-    assert stage.counts()["teleports"] == 1
+    assert counts(stage)["teleports"] == 1
 
 
 def test_captured_time_that_runs_backwards_is_counted(stage: Stage) -> None:
     stage.performer.send(1, capture_ns=stage.performer.capture_ns - 10**12)
     stage.show(2)
-    assert stage.counts()["clock_jumps"] == 1
+    assert counts(stage)["clock_jumps"] == 1
 
 
 def test_bad_frames_are_counted_by_reason_and_the_stream_goes_on(stage: Stage) -> None:
@@ -145,7 +105,7 @@ def test_bad_frames_are_counted_by_reason_and_the_stream_goes_on(stage: Stage) -
     stage.performer.send_raw("frame", b"\x81")
     stage.performer.send_raw("nonsense", b"\x80")
     stage.show(2)
-    assert stage.counts()["refused"] == {
+    assert counts(stage)["refused"] == {
         "not-unit": 1,
         "joint-count": 1,
         "marker-count": 1,
@@ -156,8 +116,7 @@ def test_bad_frames_are_counted_by_reason_and_the_stream_goes_on(stage: Stage) -
 
 
 def test_a_silent_performer_s_character_holds_and_eases_back() -> None:
-    with serving(HERO, performers={"alice": {"stale_after_s": 0.5}}) as server:
-        stage = Stage(server)
+    with staged(HERO, stale_after_s=0.5) as stage:
         for i in range(30):
             before = stage.show(i)
         held = stage.subscriber.pose(lambda pose: bool(pose.status & status.STALE))
@@ -172,7 +131,6 @@ def test_a_silent_performer_s_character_holds_and_eases_back() -> None:
         assert poses[1].status & status.RECOVERING
         assert not poses[-1].status & (status.RECOVERING | status.STALE)
         assert stage.subscriber.event("recovered").data["performer"] == "alice"
-        stage.close()
 
 
 def taller(skeleton: Skeleton, factor: float) -> Skeleton:
@@ -196,7 +154,7 @@ def test_a_skeleton_that_changes_in_mid_stream_is_followed_without_a_jump(stage:
     performer.send(20)
     stage.subscriber.event("skeleton-changed")
     after = stage.show(21)
-    assert stage.counts()["skeleton_changes"] == 1
+    assert counts(stage)["skeleton_changes"] == 1
     assert stage.control.character("short-legs")["dropped"] >= dropped
     assert after.status & status.RECOVERING
     assert largest_turn_rad(before, after) < 0.1

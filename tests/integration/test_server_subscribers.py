@@ -15,7 +15,7 @@ GIANT = {"performer": "alice", "character": "giant", "solver": "copy"}
 
 
 def test_new_subscribers_have_the_skeleton_before_their_first_pose() -> None:
-    with serving(HERO, GIANT) as server, playing(server, 0.001):
+    with serving(HERO, GIANT) as server, playing(server, 1000.0):
         with closing(Subscriber(server.endpoints.output)) as first:
             first.pose()  # poses are flowing
         for i in range(100):
@@ -33,7 +33,7 @@ def test_new_subscribers_have_the_skeleton_before_their_first_pose() -> None:
 
 
 def test_a_sleeping_subscriber_loses_frames_and_slows_nobody_down() -> None:
-    with serving(HERO) as server, playing(server, 0.0005):
+    with serving(HERO) as server, playing(server, 2000.0):
         sleeper: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.SUB)
         sleeper.setsockopt(zmq.LINGER, 0)
         sleeper.setsockopt(zmq.RCVHWM, 1)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from support.live import TIMEOUT_S, Subscriber, playing, serving
+from support.live import TIMEOUT_S, Subscriber, playing, sending, serving
 from support.udp import free_port, receiver
 from support.vmc import APPLY, blend
 from support.vmc_live import LiveVmcPerformer, VmcStage
@@ -21,26 +19,6 @@ from understudy.cli import main
 from understudy.doctor.listening import listen_for_vmc
 from understudy.kinematics import Joint, Skeleton
 from understudy_client import Character
-
-
-@contextmanager
-def sending(send: Callable[[int], None], rate_hz: float = 60.0) -> Iterator[None]:
-    """Call `send` with 0, 1, 2, ... in a thread, evenly, until the block ends."""
-    ended = threading.Event()
-
-    def run() -> None:
-        number = 0
-        while not ended.wait(1.0 / rate_hz):
-            send(number)
-            number += 1
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
 
 
 def examine(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[dict[str, str]]]:
@@ -195,7 +173,7 @@ def test_a_subscriber_that_is_too_slow_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = {"performer": "alice", "character": "short-legs", "solver": "copy"}
-    with serving(session) as server, playing(server, 0.0002):
+    with serving(session) as server, playing(server, 5000.0):
         awake = Subscriber(server.endpoints.output, "short-legs")
 
         class Sleeper(Character):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from understudy_protocol import (
     EventMessage,
     FrameMessage,
     PoseMessage,
+    Refusal,
     Reply,
     SkeletonMessage,
     decode_event,
@@ -92,25 +93,32 @@ class LivePerformer:
 
 
 @contextmanager
-def playing(server: Server, pause_s: float) -> Iterator[None]:
-    """A performer that sends frames from a thread, one every `pause_s`, until the block ends."""
-    stop = threading.Event()
+def sending(send: Callable[[int], None], rate_hz: float = 60.0) -> Iterator[None]:
+    """Call `send` with 0, 1, 2, ... in a thread, evenly, until the block ends."""
+    ended = threading.Event()
 
-    def play() -> None:
-        performer = LivePerformer("alice", server.endpoints.input)
-        index = 0
-        while not stop.wait(pause_s):
-            performer.send(index % performer.clip.frame_count)
-            index += 1
-        performer.close()
+    def run() -> None:
+        number = 0
+        while not ended.wait(1.0 / rate_hz):
+            send(number)
+            number += 1
 
-    thread = threading.Thread(target=play)
+    thread = threading.Thread(target=run)
     thread.start()
     try:
         yield
     finally:
-        stop.set()
+        ended.set()
         thread.join()
+
+
+@contextmanager
+def playing(server: Server, rate_hz: float) -> Iterator[None]:
+    """A performer whose clip goes round and round until the block ends."""
+    with closing(LivePerformer("alice", server.endpoints.input)) as performer:
+        frames = performer.clip.frame_count
+        with sending(lambda number: performer.send(number % frames), rate_hz):
+            yield
 
 
 class Subscriber:
@@ -184,6 +192,12 @@ class ControlClient:
         reply = self.request(op, **fields)
         assert reply.refusal is None, reply.refusal
         return dict(reply.fields)
+
+    def refused(self, op: str, **fields: Any) -> Refusal:
+        """Why the request is not carried out; it must not be."""
+        refusal = self.request(op, **fields).refusal
+        assert refusal is not None
+        return refusal
 
     def request(self, op: str, **fields: Any) -> Reply:
         self._id += 1
