@@ -104,27 +104,6 @@ def test_a_wrong_use_is_told_in_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_address_in_use_is_told_in_one_line(
-    server: Endpoints, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    show = tmp_path / "show.toml"
-    show.write_text(
-        f"""
-        [server]
-        input = "{server.input}"
-        [[session]]
-        performer = "anna"
-        character = "giant"
-        """,
-        encoding="utf-8",
-    )
-    assert main(["serve", str(show)]) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    (line,) = complaints(shown.err)
-    assert "cannot bind" in line
-
-
 def test_a_character_that_is_not_there_is_told_with_those_that_are(
     server: Endpoints, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,10 +1,9 @@
-"""The server as a process: its ready line, its signals, its refusals."""
+"""`understudy serve`: its ready line, its signals, its refusals."""
 
 from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import sys
 import time
 from contextlib import closing
@@ -12,20 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from support.live import LivePerformer, Subscriber
+from support.live import ANY_PORT, LivePerformer, Subscriber, serving
+from support.processes import complaints, running
+from understudy.cli import main
 from understudy_protocol import PoseMessage
 
-SERVE = """
-import sys
-from understudy.config import load_config
-from understudy.errors import UnderstudyError
-from understudy.runtime.launch import run
-try:
-    sys.exit(run(load_config(sys.argv[1]), as_json=True))
-except UnderstudyError as error:
-    print(error, file=sys.stderr)
-    sys.exit(2)
-"""
 SHOW = """
 [server]
 input = "tcp://127.0.0.1:*"
@@ -43,16 +33,6 @@ rate_hz = 60
 """
 
 
-def start(show: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", SERVE, str(show)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-    )
-
-
 def stop_signals() -> list[signal.Signals]:
     if sys.platform == "win32":
         return []  # a console's Ctrl-C cannot be sent to one process there
@@ -65,7 +45,7 @@ def test_a_signal_ends_it_cleanly_while_frames_come_in(
 ) -> None:
     show = tmp_path / "show.toml"
     show.write_text(SHOW, encoding="utf-8")
-    with start(show) as process:
+    with running("serve", str(show), "--json") as process:
         assert process.stdout is not None
         ready = json.loads(process.stdout.readline())
         with (
@@ -86,13 +66,18 @@ def test_a_signal_ends_it_cleanly_while_frames_come_in(
             assert complaints(errors) == []
 
 
-def complaints(errors: str) -> list[str]:
-    """What was said on standard error, apart from the wait of a first start."""
-    return [line for line in errors.splitlines() if not line.startswith("compiling")]
+def refusal(show: Path, text: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """The one line that tells what is wrong with a show."""
+    show.write_text(text, encoding="utf-8")
+    assert main(["serve", str(show)]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    (line,) = complaints(shown.err)
+    return line
 
 
 @pytest.mark.parametrize(
-    ("text", "line"),
+    ("text", "words"),
     [
         (SHOW.replace("giant", "gaint"), "session[1].character: character 'gaint' is unknown"),
         (SHOW + 'solver = "clikk"\n', "session[1].solver: "),
@@ -101,31 +86,17 @@ def complaints(errors: str) -> list[str]:
         (SHOW.replace("127.0.0.1", "256.1.1.1"), "cannot bind tcp://256.1.1.1:*"),
     ],
 )
-def test_a_wrong_show_file_is_refused_in_one_line(tmp_path: Path, text: str, line: str) -> None:
-    show = tmp_path / "show.toml"
-    show.write_text(text, encoding="utf-8")
-    with start(show) as process:
-        output, errors = process.communicate(timeout=60)
-    assert process.returncode == 2
-    assert output == ""
-    lines = complaints(errors)
-    assert len(lines) == 1
-    assert line in lines[0]
+def test_a_wrong_show_file_is_refused_in_one_line(
+    tmp_path: Path, text: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert words in refusal(tmp_path / "show.toml", text, capsys)
 
 
-def test_an_address_in_use_is_refused_in_one_line(tmp_path: Path) -> None:
-    show = tmp_path / "show.toml"
-    show.write_text(SHOW, encoding="utf-8")
-    with start(show) as first:
-        assert first.stdout is not None
-        taken = json.loads(first.stdout.readline())["control"]
-        show.write_text(
-            SHOW.replace('control = "tcp://127.0.0.1:*"', f'control = "{taken}"'),
-            encoding="utf-8",
-        )
-        with start(show) as second:
-            _, errors = second.communicate(timeout=60)
-        assert second.returncode == 2
-        assert f"cannot bind {taken}" in errors
-        first.terminate()
-        first.communicate(timeout=20)
+def test_an_address_in_use_is_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serving({"performer": "alice", "character": "giant"}) as other:
+        for key, free in ANY_PORT.items():
+            taken = getattr(other.endpoints, key)
+            text = SHOW.replace(f'{key} = "{free}"', f'{key} = "{taken}"')
+            assert f"cannot bind {taken}" in refusal(tmp_path / "show.toml", text, capsys)
