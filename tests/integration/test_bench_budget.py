@@ -8,12 +8,19 @@ from understudy_bench.commands.budget import BudgetOptions, run_budget
 
 def test_every_solver_and_rate_has_a_cell_with_its_own_frames() -> None:
     options = BudgetOptions(
-        seconds=2.0, transports=("zmq",), rates_hz=(60.0, 120.0), solvers=("copy", "clik")
+        seconds=1.0,
+        clock_seconds=0.5,
+        transports=("zmq",),
+        rates_hz=(60.0, 120.0),
+        solvers=("copy", "clik"),
     )
-    cells = run_budget(options).results["cells"]
+    results = run_budget(options).results
+    cells = results["cells"]
     assert [(cell["solver"], cell["rate_hz"], cell["frames"]) for cell in cells] == [
-        ("copy", 60.0, 120), ("copy", 120.0, 240), ("clik", 60.0, 120), ("clik", 120.0, 240),
+        ("copy", 60.0, 60), ("copy", 120.0, 120), ("clik", 60.0, 60), ("clik", 120.0, 120),
     ]  # fmt: skip
+    assert [each["rate_hz"] for each in results["clock"]] == [60.0, 120.0]
+    assert all(each["poses"] > 0 for each in results["clock"])
     for cell in cells:
         assert cell["lost"] == 0
         assert cell["server"]["count"] == cell["frames"]
@@ -23,7 +30,7 @@ def test_every_solver_and_rate_has_a_cell_with_its_own_frames() -> None:
 
 def test_a_solve_longer_than_the_period_misses_its_deadlines() -> None:
     options = BudgetOptions(
-        seconds=2.0,
+        seconds=1.0,
         transports=("zmq",),
         rates_hz=(600.0,),
         solvers=("clik",),
@@ -34,7 +41,9 @@ def test_a_solve_longer_than_the_period_misses_its_deadlines() -> None:
 
 
 def test_a_frame_that_goes_over_vmc_is_answered_over_vmc() -> None:
-    options = BudgetOptions(seconds=1.0, transports=("vmc",), rates_hz=(60.0,), solvers=("ukf",))
+    options = BudgetOptions(
+        seconds=1.0, clock_seconds=0.0, transports=("vmc",), rates_hz=(60.0,), solvers=("ukf",)
+    )
     report = run_budget(options)
     (cell,) = report.results["cells"]
     assert (cell["transport"], cell["solver"], cell["frames"]) == ("vmc", "ukf", 60)
@@ -46,6 +55,7 @@ def test_a_frame_that_goes_over_vmc_is_answered_over_vmc() -> None:
 def test_a_datagram_lost_of_a_hundred_poses_is_caught() -> None:
     options = BudgetOptions(
         seconds=2.0,
+        clock_seconds=0.0,
         transports=("vmc",),
         rates_hz=(120.0,),
         solvers=("copy",),

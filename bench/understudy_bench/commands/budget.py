@@ -38,14 +38,17 @@ RATES_HZ: Final = (30.0, 60.0, 90.0, 120.0)
 CHARACTER: Final = "short-legs"
 _BLOCK_S: Final = 2.0
 _WARM_UP_S: Final = 0.5
-_CLOCK_S: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetOptions:
-    """What to measure: `seconds` for every transport, solver and rate."""
+    """What to measure: `seconds` for every transport, solver and rate.
+
+    `clock_seconds` for every rate of an output clock; 0 leaves it out.
+    """
 
     seconds: float = 10.0
+    clock_seconds: float = 4.0
     transports: Sequence[Transport] = tuple(TRANSPORTS)
     rates_hz: Sequence[float] = RATES_HZ
     solvers: Sequence[str] = SOLVERS
@@ -142,8 +145,7 @@ def run_budget(options: BudgetOptions) -> Report:
         for transport in options.transports:
             for solver in options.solvers:
                 cells += _measure(options, transport, solver, meter)
-        clocked = [rate for rate in options.rates_hz if MIN_CLOCK_HZ <= rate <= MAX_CLOCK_HZ]
-        clock = measure_clock(clocked, _CLOCK_S, options.solvers[0], options.server_command, meter)
+        clock = _measure_clock(options, meter)
     worst = max(cells, key=lambda cell: len(cell.noise.reasons))
     meta = {**describe_machine(), **worst.noise.meta()}
     notes = (
@@ -165,7 +167,8 @@ def run_budget(options: BudgetOptions) -> Report:
         _table(transport, [cell for cell in cells if cell.transport == transport])
         for transport in options.transports
     ]
-    tables.append(_clock_table(options, clock))
+    if clock:
+        tables.append(_clock_table(options, clock))
     headlines = [_headline(options, transport, cells) for transport in options.transports]
     return Report("budget", meta, results, checks, tables, notes, headlines)
 
@@ -187,6 +190,14 @@ def _measure(options: BudgetOptions, transport: Transport, solver: str, meter: M
             cells.append(_cell(transport, solver, rate, rig, run))
             next_seq = loop.next_seq
     return cells
+
+
+def _measure_clock(options: BudgetOptions, meter: Meter) -> list[ClockCell]:
+    rates_hz = [rate for rate in options.rates_hz if MIN_CLOCK_HZ <= rate <= MAX_CLOCK_HZ]
+    if not rates_hz or not options.clock_seconds:
+        return []
+    solver, seconds = options.solvers[0], options.clock_seconds
+    return measure_clock(rates_hz, seconds, solver, options.server_command, meter)
 
 
 def _cell(transport: Transport, solver: str, rate_hz: float, rig: SideBySide, run: Blocks) -> Cell:
