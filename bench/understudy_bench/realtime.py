@@ -14,6 +14,7 @@ from understudy_bench.motion import EndlessMotion
 from understudy_bench.openloop import Link, OpenLoop, no_collections
 from understudy_bench.processes import ServerProcess
 from understudy_bench.report import Meter
+from understudy_bench.soaking import drift
 from understudy_bench.ways import ZmqWay, read_pose
 
 BLOCK_S: Final = 30.0
@@ -37,6 +38,11 @@ class RealTime:
     """The first reading at which things had settled."""
 
     @property
+    def frames_per_s(self) -> float:
+        """The rate, pauses for guests included."""
+        return self.frames / self.seconds
+
+    @property
     def grown_bytes(self) -> int:
         """How much more memory is resident at the end than when things had settled."""
         return self.resident_bytes[-1] - self.resident_bytes[self.first_settled]
@@ -45,6 +51,11 @@ class RealTime:
     def files_grown(self) -> int:
         """How many more files are open at the end."""
         return self.open_files[-1] - self.open_files[self.first_settled]
+
+    @property
+    def drift(self) -> float:
+        """How much slower the last quarter was than the first: median / median."""
+        return drift(self.p50_us)
 
 
 def soak_in_real_time(

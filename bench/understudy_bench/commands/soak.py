@@ -19,7 +19,7 @@ from understudy_bench.processes import SERVE, ServerProcess
 from understudy_bench.realtime import BLOCK_S, RealTime, soak_in_real_time
 from understudy_bench.report import Headline, Json, Report, Table, metered
 from understudy_bench.sidebyside import PERFORMER
-from understudy_bench.soaking import Soaked, drift, soak_pipeline, soak_server
+from understudy_bench.soaking import Soaked, soak_pipeline, soak_server
 from understudy_bench.startup import measure_starts
 
 EXAMPLE = "example: understudy bench soak --frames 2000000 --hours 2"
@@ -256,7 +256,7 @@ def _checks(soak: Soak, noise: Noise) -> list[Check]:
                 "frames lost in real time", live.lost, "frames", "==", 0, noisy=noise.noisy
             ),
             judge("open files grown in real time", live.files_grown, "files", "<=", 0),
-            _drift("the server in real time", drift(live.p50_us), noise),
+            _drift("the server in real time", live.drift, noise),
         ]
     return checks
 
@@ -272,38 +272,13 @@ def _drift(where: str, value: float, noise: Noise) -> Check:
 
 
 def _table(options: SoakOptions, soak: Soak) -> Table:
+    blocks = f"{soak.pipeline.blocks_per_frame:.5f}"
     rows = [
-        [
-            what,
-            f"{soaked.frames:,}",
-            f"{soaked.frames_per_s:,.0f}",
-            f"{soaked.grown_bytes / 1024:,.0f}",
-            blocks,
-            str(soaked.lost),
-            f"{soaked.p50_us[0]:,.0f}",
-            f"{soaked.p50_us[-1]:,.0f}",
-            f"{soaked.drift:.2f}",
-        ]
-        for what, soaked, blocks in (
-            ("pipeline, this process", soak.pipeline, f"{soak.pipeline.blocks_per_frame:.5f}"),
-            ("server process", soak.served, ""),
-        )
+        _row("pipeline, this process", soak.pipeline, blocks),
+        _row("server process", soak.served),
     ]
     if soak.real_time is not None:
-        live = soak.real_time
-        rows.append(
-            [
-                "server process, real time",
-                f"{live.frames:,}",
-                f"{live.frames / live.seconds:,.0f}",
-                f"{live.grown_bytes / 1024:,.0f}",
-                "",
-                str(live.lost),
-                f"{live.p50_us[0]:,.0f}",
-                f"{live.p50_us[-1]:,.0f}",
-                f"{drift(live.p50_us):.2f}",
-            ]
-        )
+        rows.append(_row("server process, real time", soak.real_time))
     return Table(
         f"soak, {options.solver}",
         (
@@ -312,3 +287,17 @@ def _table(options: SoakOptions, soak: Soak) -> Table:
         ),
         rows,
     )  # fmt: skip
+
+
+def _row(what: str, run: Soaked | RealTime, blocks: str = "") -> list[str]:
+    return [
+        what,
+        f"{run.frames:,}",
+        f"{run.frames_per_s:,.0f}",
+        f"{run.grown_bytes / 1024:,.0f}",
+        blocks,
+        str(run.lost),
+        f"{run.p50_us[0]:,.0f}",
+        f"{run.p50_us[-1]:,.0f}",
+        f"{run.drift:.2f}",
+    ]
