@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import numpy as np
 import pytest
 import zmq
 
-from support.live import TIMEOUT_S, LivePerformer, Subscriber, serving
+from support.live import TIMEOUT_S, LivePerformer, Subscriber, sending, serving
 from understudy.ingest import skeleton_from_message
 from understudy.kinematics import ForwardKinematics
 from understudy.runtime.server import Server
@@ -106,17 +106,24 @@ def test_goals_name_the_body_points_whose_distance_is_the_pose_s_residual() -> N
         assert min(distances) <= pose.residual_m + 1e-4
 
 
+def receive_poses_and_no_frame(server: Server, performer: LivePerformer) -> None:
+    """Subscribe to everything; a message that is no skeleton, pose or event cannot be decoded."""
+    with (
+        closing(Subscriber(server.endpoints.output)) as everything,
+        sending(lambda number: performer.send(number % 100)),
+    ):
+        for _ in range(3):
+            everything.pose()
+
+
 def test_nothing_is_shown_before_somebody_asks_nor_after_they_left() -> None:
     with show() as (server, performer):
-        everything = Subscriber(server.endpoints.output)
-        everything.skeleton()
-        performer.send(0)
-        wait_until_watched(server, False)
-        with Audience(server.endpoints.output):
+        receive_poses_and_no_frame(server, performer)
+        with Audience(server.endpoints.output) as audience:
+            next_of(FrameMessage, audience, performer)
             wait_until_watched(server, True)
-            performer.send(1)
         wait_until_watched(server, False)
-        everything.close()
+        receive_poses_and_no_frame(server, performer)
 
 
 def test_one_of_two_watchers_may_leave() -> None:
