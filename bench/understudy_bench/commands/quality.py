@@ -33,6 +33,7 @@ built-in characters: {", ".join(BUILTIN_CHARACTERS)}
 example: understudy bench quality walk --to short-legs giant --solver clik"""
 
 MARGIN_RAD: Final = math.radians(5.0)
+_MOST_NAMED: Final = 4
 
 _COLUMNS: Final = (
     "take", "error cm", "strict slide", "wide slide", "source's", "float", "below", "jerk", "pops",
@@ -162,9 +163,16 @@ def _headlines(options: QualityOptions, figures: Sequence[Figures]) -> list[Head
             " mean (the performer's own, scaled)",
             f"{sum(s.mean for s in planted) / len(planted):.2f} cm/s"
             f" ({sum(s.source_mean for s in planted) / len(planted):.1f})",
-            "understudy bench quality",
+            _command(options),
         )
     ]
+
+
+def _command(options: QualityOptions) -> str:
+    """What to type for the same; of many clips the notes have the names."""
+    clips = [Path(clip).name for clip in options.clips]
+    named = " ".join(clips) if len(clips) <= _MOST_NAMED else "CLIP.bvh ..."
+    return f"understudy bench quality {named} --to {' '.join(options.characters)}"
 
 
 def _scope(options: QualityOptions, figures: Sequence[Figures]) -> str:

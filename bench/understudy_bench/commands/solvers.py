@@ -279,24 +279,23 @@ def _report(
         )
     )
     tables = (_table(task, timings, clik),)
-    headlines = [] if clik is None else _headlines(task, timings, clik)
+    headlines = [] if clik is None else _headlines(options, task, timings, clik)
     return Report("solvers", meta, results, checks, tables, notes, headlines)
 
 
-def _headlines(task: SolverTask, timings: Sequence[Timing], clik: Timing) -> list[Headline]:
+def _headlines(
+    options: SolverOptions, task: SolverTask, timings: Sequence[Timing], clik: Timing
+) -> list[Headline]:
+    command = f"understudy bench solvers --clip {Path(options.clip).name}"
     what = f"one solve of `clik`, {task.degrees_of_freedom} degrees of freedom, joint limits on"
-    headlines = [
-        Headline(
-            what, f"{min(clik.hot_p50_us):.1f} us", f"understudy bench solvers --clip {task.name}"
-        )
-    ]
+    headlines = [Headline(what, f"{min(clik.hot_p50_us):.1f} us", command)]
     others = [f"{t.name} {_times(t, clik):.0f}" for t in timings if t.name in LEAST_SPEEDUP]
     if others:
         headlines.append(
             Headline(
                 "times as long as `clik` on the same task in the same run",
                 ", ".join(others),
-                f"understudy bench solvers --clip {task.name} --peers",
+                f"{command} --peers",
             )
         )
     return headlines
