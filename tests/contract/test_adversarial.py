@@ -174,6 +174,7 @@ def arm() -> tuple[Skeleton, Pose]:
         ((1.3, 0.6, 0.1), 0.0),
         ((2.0, 1.0, 0.0), 0.0),
         ((3.0, 3.0, 1.0), 0.0),
+        ((5.0, 0.0, 0.0), 0.0),
         ((1.3, 0.6, 0.1), 0.0099),
         ((2.0, 1.0, 0.0), 0.0099),
         ((3.0, 3.0, 1.0), 0.0099),
@@ -196,8 +197,8 @@ def test_a_goal_that_leaves_the_reach_is_followed_without_vibration(
     solver = fresh(method, body, (Effector("hand", 3),), {"root_mobility": root_mobility})
     track = drive(solver, [bent] * (6 * SECOND + 10), change=lead_away)
     # A goal that comes back at 3 m/s is 10 cm inside the reach a frame after it was outside: an arm
-    # that was straight must bend by a radian at once.
-    assert track.largest_turn() < 1.0
+    # that was straight would have to bend by a radian at once. The filter's arm takes its time.
+    assert track.largest_turn() < (0.14 if method == "clik" else 0.7)
     held = slice(2 * SECOND + 15, 3 * SECOND)
     still = Track(
         track.roots[held], track.rotations_xyzw[held], track.residuals[held], track.statuses[held]

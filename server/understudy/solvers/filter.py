@@ -14,6 +14,7 @@ from understudy.kinematics.tables import ArrayTable
 from understudy.kinematics.tasks import Effector, Targets
 from understudy.solvers._kernels import frame_layout as common
 from understudy.solvers._kernels import layout, opening
+from understudy.solvers._kernels.pace import STEPS
 from understudy.solvers.base import ParameterValue, Solution, Status
 from understudy.solvers.parameters import Parameter, checked
 from understudy.solvers.plan import Plan, static_bounds
@@ -28,6 +29,13 @@ COMMON_PARAMETERS: Final = (
         "max_effector_speed", 30.0, 0.1, 1e3, "a goal that leaves its limb faster is eased in, m/s"
     ),
     Parameter("max_joint_step", 0.7, 1e-3, 3.2, "largest turn of a joint in one solve, rad"),
+    Parameter(
+        "max_joint_lead",
+        4.0,
+        0.1,
+        1e3,
+        "how much faster a joint turns than 1.5 times the performer's, at most, rad/s",
+    ),
     Parameter("ease_s", 0.5, 1e-3, 10.0, "time in which gains rise after a jump, s"),
     Parameter("ease_gain", 0.1, 0.01, 1.0, "factor on the gains right after a jump"),
 )
@@ -97,6 +105,7 @@ class Filter:
         self._reached: FloatArray = np.zeros((k, 3))
         self._rows: FloatArray = np.zeros((5, 3 * b))
         self._report: FloatArray = np.zeros(common.REPORT)
+        self._steps: FloatArray = np.zeros((n, STEPS))
         bound, free = static_bounds(plan)
         self._targets = Targets(n, k)
         self._arrays = ArrayTable(
@@ -126,6 +135,7 @@ class Filter:
             self._report,
             np.zeros((*jacobians, b, n, 3, 3)),
             self._memory,
+            self._steps,
         )
         self._solution = Solution(
             self._roots[common.POSE, :3], self._poses[common.POSE], self._ease[1, :k]
@@ -138,6 +148,7 @@ class Filter:
         self._poses[:] = start.rotations_xyzw
         self._ease[:] = 0.0
         self._memory[:] = 0.0
+        self._steps[:] = 0.0
         self._report[:] = 0.0
         self._report[common.LAST_BASE] = -1.0
         self._report[common.FRESH] = 1.0 if pose is None else 2.0

@@ -17,7 +17,7 @@ import numpy as np
 
 from understudy.kinematics._kernels import copy_matrix, log_of, product
 from understudy.kinematics.compiled import kernel, part
-from understudy.kinematics.tables import tensor4, vector
+from understudy.kinematics.tables import matrix, tensor4, vector
 from understudy.solvers._kernels.base import BASE_AGE, can_turn_the_body, let_go, seat, take_base
 from understudy.solvers._kernels.body import errors, forward
 from understudy.solvers._kernels.clik_layout import (
@@ -43,6 +43,7 @@ from understudy.solvers._kernels.frame import (
 from understudy.solvers._kernels.frame_layout import (
     AIMED,
     DT,
+    EASE_S,
     EASED,
     FINITE,
     FRESH,
@@ -71,7 +72,8 @@ from understudy.solvers._kernels.layout import (
     STRENGTH,
     TURN,
 )
-from understudy.solvers._kernels.opening import JACOBIANS, MEMORY, opened
+from understudy.solvers._kernels.opening import JACOBIANS, MEMORY, PERFORMED, opened
+from understudy.solvers._kernels.pace import keep_pace, note_steps
 from understudy.solvers._kernels.posture import apply, carry_over, imitate, imitate_root
 from understudy.solvers._kernels.rows import (
     add_transposed,
@@ -127,6 +129,7 @@ def step(arrays, dt):
     ) = opened(arrays)  # fmt: skip
     J = tensor4(arrays, JACOBIANS)
     base = vector(arrays, MEMORY)
+    performed = matrix(arrays, PERFORMED)
     n = joints_i.shape[0]
     k = goals.shape[0]
     m = 3 * blocks.shape[0]
@@ -151,6 +154,7 @@ def step(arrays, dt):
     aim(effectors_f, head, goals, aimed)
     fresh = report[FRESH] == 1.0
     jump = head[JUMP] != 0.0 or report[FRESH] != 0.0
+    note_steps(poses, source, jump, performed)
     farthest = begin(
         joints_i,
         joints_f,
@@ -456,6 +460,9 @@ def step(arrays, dt):
             last_root[r] = now_root[r]
         copy_matrix(wanted, last_goals)
         jump = False
+    if not fresh and params[PAPER] == 0.0 and ease[0, k] >= params[EASE_S]:
+        late = keep_pace(joints_i, joints_f, effectors_i, eased, params, performed, poses, free)
+        settled = settled and late == 0
     if not settled:
         held = forward(joints_i, joints_f, eased, root, q, world, free)
         errors(effectors_i, effectors_f, eased, blocks, world, reached, e)

@@ -17,13 +17,18 @@ import numpy as np
 from understudy.kinematics._kernels import copy_matrix
 from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.body import errors, forward
+from understudy.solvers._kernels.easing import blend
 from understudy.solvers._kernels.frame_layout import (
+    BEFORE,
     BEST,
+    EASE_S,
+    FRESH,
     LEVENBERG,
     MAX_JOINT_STEP,
     POSE,
     PRIOR,
     ROOT_MOBILITY,
+    WORST,
 )
 from understudy.solvers._kernels.layout import (
     BLOCK_EFFECTOR,
@@ -33,7 +38,8 @@ from understudy.solvers._kernels.layout import (
     SOFTNESS,
     STRENGTH,
 )
-from understudy.solvers._kernels.posture import apply, imitate
+from understudy.solvers._kernels.pace import keep_pace
+from understudy.solvers._kernels.posture import apply, imitate, is_set_elsewhere
 from understudy.solvers._kernels.rows import (
     add_transposed,
     back_substitute,
@@ -48,6 +54,10 @@ HARDEST = 1e-10
 # Passes beyond those asked for go on while each takes away this much of the cost.
 WORTHWHILE = 0.3
 MORE_PASSES = 8
+# Farther from a goal than this it was not met, m.
+MISSED_M = 0.003
+# How far a limb that comes back from beyond its reach leans towards the prediction, to begin with.
+LEAN = 0.03
 
 
 @part("void(f8[:, ::1], f8[:, ::1], i8[:, ::1], f8, f8[::1], f8[::1])")
@@ -99,11 +109,24 @@ def take_chords(blocks, chains, chord, J):
                         J[i, j, k, r] *= chord
 
 
+@part("void(i8[:, ::1], f8[:, ::1], f8[:, :, ::1], f8[::1])")
+def lean(joints_i, goals, poses, report):
+    """Let a limb whose goal comes back into reach lean towards PRIOR: BEFORE is renewed.
+
+    One that was stretched straight could bend either way, and by the smallest chance the wrong one.
+    """
+    if MISSED_M < report[WORST] < 0.99 * report[BEFORE]:
+        for j in range(joints_i.shape[0]):
+            if not is_set_elsewhere(joints_i, goals, j):
+                blend(poses[POSE], j, poses[PRIOR], j, LEAN, poses[POSE], j, 0)
+    report[BEFORE] = report[WORST]
+
+
 @part(
     "i8(i8[:, ::1], f8[:, ::1], i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], i8[:, ::1],"
     " f8[:, ::1], f8, f8, i8, f8[::1], f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1],"
     " f8[:, ::1], f8[:, ::1], i8[::1], f8[:, :, :, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1],"
-    " f8[::1])"
+    " f8[:, ::1], f8[:, ::1], f8[::1])"
 )
 def correct(
     joints_i,
@@ -129,6 +152,8 @@ def correct(
     A,
     rows,
     d,
+    ease,
+    performed,
     report,
 ):
     """Lead POSE from where it is to the optimum about PRIOR; says how many joints limits hold.
@@ -149,6 +174,7 @@ def correct(
         for r in range(3):
             root[r] = roots[PRIOR, r]
     slacks(effectors_f, goals, blocks, noise, slack, more)
+    lean(joints_i, goals, poses, report)
     best = np.inf
     clipped = 0
     worst = 0
@@ -250,4 +276,13 @@ def correct(
         )
         clipped = apply(joints_i, joints_f, goals, bound, free, d, params[MAX_JOINT_STEP], root, q)
     report[LEVENBERG] = min(shorter, 1e8)
+    # Where goals contradict each other the way to the optimum is no motion: it is not held back.
+    missing = 0.0
+    for i in range(m):
+        missing = max(missing, abs(e[i]))
+    if missing < MISSED_M and report[FRESH] == 0.0 and ease[0, ease.shape[1] - 1] >= params[EASE_S]:
+        late = keep_pace(joints_i, joints_f, effectors_i, goals, params, performed, poses, free)
+        if late > 0:
+            forward(joints_i, joints_f, goals, root, q, world, free)
+            errors(effectors_i, effectors_f, goals, blocks, world, reached, e)
     return worst

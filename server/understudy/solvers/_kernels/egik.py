@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from understudy.kinematics._kernels import copy_matrix, difference, turn
 from understudy.kinematics.compiled import kernel, part
-from understudy.kinematics.tables import cube, tensor4
+from understudy.kinematics.tables import cube, matrix, tensor4
 from understudy.solvers._kernels.body import errors, forward
 from understudy.solvers._kernels.correction import correct
 from understudy.solvers._kernels.easing import aim
@@ -43,7 +43,8 @@ from understudy.solvers._kernels.frame_layout import (
     WANTED,
 )
 from understudy.solvers._kernels.layout import BASE, FREEDOM, JUMP, STRENGTH
-from understudy.solvers._kernels.opening import JACOBIANS, MEMORY, opened
+from understudy.solvers._kernels.opening import JACOBIANS, MEMORY, PERFORMED, opened
+from understudy.solvers._kernels.pace import note_steps
 from understudy.solvers._kernels.posture import apply
 
 # Radians that weigh as much as the length of all links, where the user names no c.
@@ -108,6 +109,8 @@ def step(arrays, dt):
     aim(effectors_f, head, goals, aimed)
     if head[JUMP] != 0.0 or report[FRESH] != 0.0:
         past[:] = 0.0
+    performed = matrix(arrays, PERFORMED)
+    note_steps(poses, source, head[JUMP] != 0.0 or report[FRESH] != 0.0, performed)
     set_out(
         joints_i, joints_f, effectors_i, head, source, aimed, params, poses, roots, marks, ease,
         world, free, bound, report,
@@ -145,6 +148,8 @@ def step(arrays, dt):
             A,
             rows,
             d,
+            ease,
+            performed,
             report,
         )
         remember(poses, roots, past)

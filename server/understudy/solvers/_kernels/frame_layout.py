@@ -22,9 +22,10 @@ MAX_EFFECTOR_SPEED: Final = 3  # m/s
 MAX_JOINT_STEP: Final = 4  # rad a solve
 EASE_S: Final = 5  # seconds over which gains rise after a jump or for a new effector
 EASE_GAIN: Final = 6  # where they start
-COMMON: Final = 7
+MAX_JOINT_LEAD: Final = 7  # rad/s
+COMMON: Final = 8
 
-# report (8,)
+# report (9,)
 WORST: Final = 0  # m, the largest distance of a goal from what was reached
 CLIPPED: Final = 1  # joints held back by a limit
 SMALLEST: Final = 2  # m^2, estimate of the smallest eigenvalue of J P J^T + N
@@ -33,7 +34,8 @@ LAST_BASE: Final = 4  # memory: the base of the last frame
 FRESH: Final = 5  # memory: after a reset, 1 starts at the first frame's posture, 2 from a pose
 LEVENBERG: Final = 6  # memory: how much shorter than Gauss and Newton's the last steps had to be
 UNREACHED: Final = 7  # memory: m, what the corrections of the last frame have left
-REPORT: Final = 8
+BEFORE: Final = 8  # memory: m, WORST of the frame before the last one
+REPORT: Final = 9
 
 # poses (7, n, 4) and roots (7, HEAD_FLOATS)
 POSE: Final = 0  # the character's: the last frame's until this one's takes its place

@@ -20,6 +20,7 @@ SOURCE: Final = 8
 GOALS: Final = 9
 JACOBIANS: Final = 24
 MEMORY: Final = 25
+PERFORMED: Final = 26
 
 
 @part(

@@ -13,6 +13,10 @@ from understudy.solvers._kernels.layout import (
     STRENGTH,
 )
 
+# A soft goal is damped this many times as much as the firmest at most, or its limb would take
+# seconds to come back from where it could not reach.
+SOFTEST = 100.0
+
 
 @part("f8(f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1])")
 def tension(joints_f, effectors_f, blocks, chains, world, reached, y):
@@ -60,6 +64,7 @@ def damp(effectors_f, goals, blocks, damping, pull, A):
         f = blocks[i, BLOCK_EFFECTOR]
         more = damping
         if pull > 0.0 and goals[f, STRENGTH] > 0.0:
-            more += pull * max(1.0, effectors_f[f, SOFTNESS] / (goals[f, STRENGTH] ** 2 * firmest))
+            softer = effectors_f[f, SOFTNESS] / (goals[f, STRENGTH] ** 2 * firmest)
+            more += pull * min(max(1.0, softer), SOFTEST)
         for r in range(3):
             A[3 * i + r, 3 * i + r] += more

@@ -32,7 +32,8 @@ from understudy.solvers._kernels.frame_layout import (
     TRACKED,
 )
 from understudy.solvers._kernels.layout import BASE, EXACT, FREEDOM, HEAD_FLOATS, JUMP
-from understudy.solvers._kernels.opening import JACOBIANS, MEMORY, opened
+from understudy.solvers._kernels.opening import JACOBIANS, MEMORY, PERFORMED, opened
+from understudy.solvers._kernels.pace import note_steps
 from understudy.solvers._kernels.posture import apply
 from understudy.solvers._kernels.rows import back_substitute, cholesky, jacobian
 from understudy.solvers._kernels.ukf_layout import (
@@ -209,6 +210,8 @@ def step(arrays, dt):
             where[r] = head[r]
     else:
         tracks[0, VARIANCE] = 0.0
+    performed = matrix(arrays, PERFORMED)
+    note_steps(poses, followed, head[JUMP] != 0.0 or report[FRESH] != 0.0, performed)
     set_out(
         joints_i, joints_f, effectors_i, where, followed, aimed, params, poses, roots, marks, ease,
         world, free, bound, report,
@@ -243,6 +246,8 @@ def step(arrays, dt):
             A,
             rows,
             d,
+            ease,
+            performed,
             report,
         )
     else:
