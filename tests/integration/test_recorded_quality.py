@@ -1,4 +1,4 @@
-"""Recorded motion that is hard on feet keeps what is promised of it."""
+"""Recorded motion that is hard on feet and knees keeps what is promised of it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from understudy_bench.quality import retarget_clip, score
     [
         ("13_33", "giant"),  # up and down a ladder
         ("49_06", "short-legs"),  # a cartwheel: the hips turn over planted feet
+        ("05_06", "giant"),  # a dance with many tears: legs swing near full stretch
+        ("18_01", "short-legs"),  # the knee of a swinging leg is nearly straight
     ],
 )
 def test_a_recorded_clip_keeps_every_promise(name: str, character: str) -> None:
