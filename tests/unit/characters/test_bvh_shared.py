@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -52,9 +53,15 @@ every_file = pytest.mark.parametrize(
 )
 
 
+@cache
+def recording(path: Path) -> BvhFile:
+    """What is in a file; no test changes it."""
+    return read_bvh(path)
+
+
 @every_file
 def test_unit_axis_and_rate_of_every_recording_are_right(path: Path) -> None:
-    file = read_bvh(path)
+    file = recording(path)
     report = file.report
     if path.stem == "fair1_dab":
         assert not report.unit.clear
@@ -70,7 +77,7 @@ def test_unit_axis_and_rate_of_every_recording_are_right(path: Path) -> None:
 
 @every_file
 def test_every_joint_is_where_the_channels_put_it(path: Path) -> None:
-    file = read_bvh(path)
+    file = recording(path)
     text = parse_bvh(path)
     sketches = [
         Sketch(joint.name, joint.parent, joint.offset or (0.0, 0.0, 0.0), joint.channels)
@@ -92,7 +99,7 @@ def test_every_joint_is_where_the_channels_put_it(path: Path) -> None:
 
 @every_file
 def test_every_recording_comes_back_from_a_round_trip(path: Path, tmp_path: Path) -> None:
-    first = read_bvh(path)
+    first = recording(path)
     write_bvh(tmp_path / "out.bvh", first.clip)
     again = read_bvh(tmp_path / "out.bvh")
     assert (again.report.unit.name, again.report.up.axis) == ("cm", "y")
@@ -111,12 +118,12 @@ def test_every_recording_comes_back_from_a_round_trip(path: Path, tmp_path: Path
 
 @every_file
 def test_quaternions_keep_their_sign_from_frame_to_frame(path: Path) -> None:
-    rotations = read_bvh(path).clip.rotations_xyzw
+    rotations = recording(path).clip.rotations_xyzw
     assert np.all(np.sum(rotations[1:] * rotations[:-1], axis=-1) >= 0.0)
 
 
 def bandai() -> BvhFile:
-    return read_bvh(shared_path("other/bandai2_walk-turn-left_active_001.bvh"))
+    return recording(shared_path("other/bandai2_walk-turn-left_active_001.bvh"))
 
 
 def test_root_motion_split_over_two_joints_is_brought_together() -> None:
@@ -128,13 +135,13 @@ def test_root_motion_split_over_two_joints_is_brought_together() -> None:
 
 def test_a_hip_height_is_not_counted_twice() -> None:
     for name in ("mocopi_arm-raise-turn", "rokoko_jesse_dance"):
-        start = read_bvh(shared_path(f"other/{name}.bvh")).clip.roots[0]
+        start = recording(shared_path(f"other/{name}.bvh")).clip.roots[0]
         assert 0.8 < start[1] < 1.0
 
 
 def test_a_jump_falls_as_bodies_fall() -> None:
     """Unit and rate together: the hips' free flight is a parabola of one g."""
-    clip = read_bvh(shared_path("cmu/16_05.bvh")).clip
+    clip = recording(shared_path("cmu/16_05.bvh")).clip
     height = clip.roots[:, 1]
     top = int(np.argmax(height[1:])) + 1
     flight = slice(top - 12, top + 13)
