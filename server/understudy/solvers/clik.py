@@ -11,7 +11,7 @@ from understudy.kinematics import FloatArray, Pose, Skeleton
 from understudy.kinematics.limits import JointLimits
 from understudy.kinematics.tasks import Effector
 from understudy.solvers._kernels import clik_layout
-from understudy.solvers._kernels.base import BASE_FLOATS
+from understudy.solvers._kernels.base import BASE_AGE, BASE_FLOATS
 from understudy.solvers._kernels.clik import PROBE, step
 from understudy.solvers.base import ParameterValue
 from understudy.solvers.filter import COMMON_PARAMETERS, Filter, SecondaryTask
@@ -71,3 +71,8 @@ class Clik(Filter):
         """Forget the past: start at the next frame's own posture, or ease in from `pose`."""
         super().reset(pose)
         self._rows[PROBE] = 1.0
+
+    def _ease_in(self) -> None:
+        """Make up with rising gains what other gains have left; goals are followed meanwhile."""
+        self._let_gains_rise()
+        self._memory[BASE_AGE] = 0.0

@@ -56,12 +56,6 @@ class Egik(Filter):
         self.reset()
         self.set_parameters(parameters or {})
 
-    def set_parameters(self, values: Mapping[str, ParameterValue]) -> None:
-        """Change parameters between two frames; the pose goes over smoothly."""
-        super().set_parameters(values)
-        if values:
-            self._ease_in()
-
 
 def total_link_length(skeleton: Skeleton) -> float:
     """The length (m) of all bones: from every joint to its parent, and to the tip where it ends."""

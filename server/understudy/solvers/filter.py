@@ -154,10 +154,12 @@ class Filter:
         self._report[common.FRESH] = 1.0 if pose is None else 2.0
 
     def set_parameters(self, values: Mapping[str, ParameterValue]) -> None:
-        """Change parameters between two frames."""
+        """Change parameters between two frames; the pose goes over smoothly."""
         for name, value in checked(self.name, self._known, values).items():
             array, at = self._slots[name]
             array[at] = value
+        if values:
+            self._ease_in()
 
     def parameters(self) -> dict[str, ParameterValue]:
         """The parameters in force; of those of this character alone, the ones that were changed."""
@@ -211,5 +213,9 @@ class Filter:
         self._marks[common.EASED, :, layout.GOAL : layout.GOAL + 3] = self._reached
         self._poses[common.NOW] = self._poses[common.POSE]
         self._roots[common.NOW] = self._roots[common.POSE]
-        self._ease[0] = np.where(self._ease[0] > 0.0, _JUST_BEGUN_S, 0.0)
+        self._let_gains_rise()
         self._memory[:] = 0.0
+
+    def _let_gains_rise(self) -> None:
+        """Begin again with small gains, for all that is followed already."""
+        self._ease[0] = np.where(self._ease[0] > 0.0, _JUST_BEGUN_S, 0.0)

@@ -101,5 +101,3 @@ class Ukf(Filter):
                 " the number of coordinates with a minus"
             )
         super().set_parameters(values)
-        if values:
-            self._ease_in()

@@ -20,7 +20,7 @@ from understudy.kinematics.compiled import kernel, part
 from understudy.kinematics.tables import cube, matrix, tensor4
 from understudy.solvers._kernels.body import errors, forward
 from understudy.solvers._kernels.correction import correct
-from understudy.solvers._kernels.easing import aim
+from understudy.solvers._kernels.easing import aim, stand_still
 from understudy.solvers._kernels.egik_layout import (
     ACCELERATION,
     ALPHA,
@@ -178,4 +178,8 @@ def step(arrays, dt):
         forward(joints_i, joints_f, wanted, roots[POSE], poses[POSE], world, free)
         errors(effectors_i, effectors_f, wanted, blocks, world, reached, rows[0])
         remember(poses, roots, past)
+        # Goals that will count again begin where the copied posture has the effectors.
+        for f in range(aimed.shape[0]):
+            if aimed[f, STRENGTH] > 0.0:
+                stand_still(effectors_i, world, aimed, f, eased)
     return finish(effectors_f, goals, poses, roots, ease, reached, held, report)

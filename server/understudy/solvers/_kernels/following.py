@@ -8,7 +8,7 @@ from understudy.solvers._kernels.body import forward
 from understudy.solvers._kernels.easing import blend, ease_goals, gain_over, ramp
 from understudy.solvers._kernels.frame import begin, start_goals
 from understudy.solvers._kernels.frame_layout import DT, EASED, FRESH, LAST, LAST_GOALS, NOW, POSE
-from understudy.solvers._kernels.layout import EXACT, FREEDOM, JUMP, STRENGTH
+from understudy.solvers._kernels.layout import FREEDOM, JUMP, STRENGTH
 from understudy.solvers._kernels.posture import carry_over, on_hinge
 
 # Columns of tracks (1 + n, 6): the root's place, then every joint's turn.
@@ -61,11 +61,7 @@ def follow(joints_i, joints_f, head, source, goals, params, poses, roots, ease, 
             roots[NOW, r] = head[r]
     else:
         for j in range(n):
-            e = joints_i[j, EXACT]
-            if e >= 0 and goals[e, STRENGTH] > 0.0:
-                for r in range(4):
-                    now[j, r] = source[j, r]
-            elif joints_i[j, FREEDOM] == 0:
+            if joints_i[j, FREEDOM] == 0:
                 blend(now, j, source, j, gain, now, j, 0)
             elif joints_i[j, FREEDOM] == 1:
                 blend(now, j, source, j, gain, now, j, 0)
