@@ -23,15 +23,22 @@ _FLAGS: Final = (
 )
 
 
-@contextmanager
-def browsing(width: int = 800, height: int = 500) -> Iterator[BrowserContext]:
-    """A browser window of this size, px; skips the test where there is no chromium."""
-    sync_api = pytest.importorskip(
+def find_chromium() -> str:
+    """The system's chromium; skips the test where it or playwright is missing."""
+    pytest.importorskip(
         "playwright.sync_api", reason="playwright is not installed", exc_type=ImportError
     )
     executable = next((path for name in _NAMES if (path := shutil.which(name))), None)
     if executable is None:
         pytest.skip("no chromium is installed (Debian: apt-get install chromium)")
+    return executable
+
+
+@contextmanager
+def browsing(executable: str, width: int = 800, height: int = 500) -> Iterator[BrowserContext]:
+    """A browser window of this size, px."""
+    from playwright import sync_api
+
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=list(_FLAGS))
         context = browser.new_context(viewport={"width": width, "height": height})
