@@ -16,13 +16,28 @@ STAGE_COLOURS: Final = (
     "#64748b", "#5b8def", "#7a8cff", "#9775fa", "#cddc5c", "#26c6b2", "#ffb03a", "#f06292",
 )  # fmt: skip
 
+STAGE_MEANINGS: Final = {
+    "decode": "from bytes to a message",
+    "ingest": "from a message to a checked pose of the performer",
+    "wait": "until the character's turn comes",
+    "align": "from the performer's pose to the character's goals",
+    "solve": "from the goals to the character's joint angles",
+    "condition": "checking limits and steps",
+    "encode": "from a pose to bytes",
+    "send": "to everyone who listens",
+}
+
 
 class Tile(NamedTuple):
-    """One number with its unit; `colour` says that it is good or bad, empty that it is neither."""
+    """One number with its unit, and what it means, for the mouse that rests on it.
+
+    `colour` says that it is good or bad, empty that it is neither.
+    """
 
     label: str
     value: str
     unit: str
+    meaning: str
     colour: str = ""
 
 
@@ -51,7 +66,8 @@ def tiles(items: Sequence[Tile]) -> str:
     """Numbers, three in a row."""
     cells = "".join(
         f'<div style="border:1px solid {_EDGE};border-radius:8px;background:{_FILL};'
-        f'padding:.4em .6em" data-testid="{escape(item.label.lower().replace(" ", "-"))}">'
+        f'padding:.4em .6em" data-testid="{escape(item.label.lower().replace(" ", "-"))}"'
+        f' title="{escape(item.meaning)}">'
         f'<div style="font-size:.72em;color:{_DIM}">{escape(item.label)}</div>'
         f'<div style="white-space:nowrap"><span style="font-size:1.28em;font-weight:600;'
         f'font-variant-numeric:tabular-nums;color:{item.colour or _TEXT}">{escape(item.value)}'
@@ -81,14 +97,15 @@ def heading(text: str, right: str = "", marks: Sequence[tuple[str, str]] = ()) -
 
 
 def stages(parts: Sequence[tuple[str, float]]) -> str:
-    """Where a frame's time goes: a bar of (stage, microseconds) and its key."""
+    """Where a frame's time goes: a bar of (stage, microseconds) and its key, with its meaning."""
     total = sum(value for _, value in parts) or 1.0
     bar = "".join(
         f'<div style="width:{100.0 * value / total:.2f}%;background:{colour}"></div>'
         for (_, value), colour in zip(parts, STAGE_COLOURS, strict=False)
     )
     key = "".join(
-        f'<div style="display:flex;justify-content:space-between;font-size:.75em"><span'
+        f'<div title="{escape(STAGE_MEANINGS.get(name, ""))}"'
+        f' style="display:flex;justify-content:space-between;font-size:.75em"><span'
         f' style="color:{_DIM}"><span style="display:inline-block;width:.6em;height:.6em;'
         f'border-radius:2px;background:{colour};margin-right:.4em"></span>{escape(name)}</span>'
         f'<span style="font-variant-numeric:tabular-nums;color:{_TEXT}">{value:.0f}</span></div>'

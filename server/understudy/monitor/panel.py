@@ -243,6 +243,7 @@ class Panel:
             "Lost last minute",
             str(recent),
             f"{total} in all" if total else "frames",
+            "frames of a performer that never became a pose",
             WARN if recent else GOOD,
         )
 
@@ -274,18 +275,20 @@ def _rates(view: ServerView, bodies: Sequence[BodyView]) -> list[markup.Tile]:
     ]
     outputs = [body.rate_hz for body in bodies if not body.key.of_performer]
     return [
-        markup.Tile("Input", _fps(inputs), "fps"),
-        markup.Tile("Output", _fps(outputs), "fps"),
+        markup.Tile("Input", _fps(inputs), "fps", "frames a performer sends in a second"),
+        markup.Tile("Output", _fps(outputs), "fps", "poses a character is given in a second"),
     ]
 
 
 def _quality(bodies: Sequence[BodyView], latency: LatencyView) -> list[markup.Tile]:
     residuals = [body.pose.residual_m for body in bodies if isinstance(body.pose, PoseMessage)]
-    now = latency.now
+    p50, p99 = ("-", "-") if latency.now is None else (f"{ms:.2f}" for ms in latency.now)
+    worst = f"{max(residuals) * 1e3:.0f}" if residuals else "-"
+    time_in = "from a frame's arrival to its pose's departure,"
     return [
-        markup.Tile("Latency p50", "-" if now is None else f"{now.p50:.2f}", "ms"),
-        markup.Tile("Latency p99", "-" if now is None else f"{now.p99:.2f}", "ms"),
-        markup.Tile("Worst effector", f"{max(residuals) * 1e3:.0f}" if residuals else "-", "mm"),
+        markup.Tile("Latency p50", p50, "ms", f"{time_in} for half of the last two seconds' poses"),
+        markup.Tile("Latency p99", p99, "ms", f"{time_in} for 99 in 100 of them"),
+        markup.Tile("Worst effector", worst, "mm", "how far a hand or foot is from its goal"),
     ]
 
 
