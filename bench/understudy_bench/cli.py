@@ -26,6 +26,7 @@ BENCHES: Final = {
     "paper": "the published figures of the papers behind the solvers, beside ours",
     "soak": "very many frames: does memory, latency or anything else grow",
     "capacity": "how many characters at 120 Hz one core holds, beside a bare echo",
+    "viewers": "what those who look at the monitor's page cost the stream",
     "compare": "what changed between two runs beyond the noise",
     "results": "a document made from runs",
 }
