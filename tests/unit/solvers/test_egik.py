@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import tracemalloc
 from typing import ClassVar
 
 import numpy as np
@@ -248,6 +249,21 @@ class TestWholeClip:
         found = WholeClipEgik(BODY, BOTH, {"alpha": 0.5}).solve(frames, FRAME_S)
         assert found.residuals[:, 1].max() < 1e-12
         assert found.residuals[:, 0].max() > 1e-3
+
+    def test_its_memory_grows_with_the_clip_and_not_with_its_square(self) -> None:
+        body = chain(3)
+        end = (Effector("end", 2),)
+        motion = smooth_motion(body, 400, seed=12)
+
+        def peak(frames: int) -> int:
+            targets = clip_targets(body, end, motion[:frames])
+            tracemalloc.start()
+            WholeClipEgik(body, end, self.SETTINGS).solve(targets, FRAME_S)
+            _, most = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+            return most
+
+        assert peak(400) < 4.5 * peak(100)
 
     def test_no_frames_are_refused(self) -> None:
         with pytest.raises(SolverError, match="at least one frame"):
