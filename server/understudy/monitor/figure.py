@@ -32,6 +32,9 @@ _RING_HEIGHT_M: Final = 0.004
 _TRAIL_HEIGHT_M: Final = 0.008
 _DISC_HEIGHT_M: Final = 0.006
 
+# What lies on the floor has all the light.
+_FLOOR_SHADE: Final = 0.68
+
 SIDES: Final = ("left", "right")
 
 
@@ -53,10 +56,21 @@ class Figure:
         self._frame = scene.add_frame(path, show_axes=False)
         self._bones = _batch(scene, f"{path}/bones", _BONE, shape.bone_scales, colour)
         self._balls = _batch(scene, f"{path}/joints", _BALL, shape.ball_scales, colour)
-        self._ring = _flat(scene, f"{path}/facing", _RING, 1, darker(colour, 0.75))
-        self._ring.batched_scales = np.full((1, 3), 0.21 * shape.height)
-        self._discs = _flat(
-            scene, f"{path}/contacts", _DISC, len(SIDES), darker(theme.contact, 0.8)
+        self._ring = _batch(
+            scene,
+            f"{path}/facing",
+            _RING,
+            np.full((1, 3), 0.21 * shape.height),
+            darker(colour, _FLOOR_SHADE),
+            flat=True,
+        )
+        self._discs = _batch(
+            scene,
+            f"{path}/contacts",
+            _DISC,
+            np.zeros((len(SIDES), 3)),
+            darker(theme.contact, _FLOOR_SHADE),
+            flat=True,
         )
         self._targets: viser.BatchedMeshHandle | None = None
         self._errors: viser.LineSegmentsHandle | None = None
@@ -200,8 +214,15 @@ def _feet(view: BodyView, goals: GoalsMessage) -> tuple[IntArray, ...]:
 
 
 def _batch(
-    scene: viser.SceneApi, name: str, mesh: meshes.Mesh, scales: FloatArray, colour: Rgb
+    scene: viser.SceneApi,
+    name: str,
+    mesh: meshes.Mesh,
+    scales: FloatArray,
+    colour: Rgb,
+    *,
+    flat: bool = False,
 ) -> viser.BatchedMeshHandle:
+    """One mesh as often as there are `scales` (k, 3); marks on the floor are `flat`."""
     count = len(scales)
     return scene.add_batched_meshes_simple(
         name,
@@ -212,25 +233,8 @@ def _batch(
         batched_scales=scales,
         batched_colors=np.tile(linear(colour), (count, 1)),
         lod="off",
-        receive_shadow=False,
-    )
-
-
-def _flat(
-    scene: viser.SceneApi, name: str, mesh: meshes.Mesh, count: int, colour: Rgb
-) -> viser.BatchedMeshHandle:
-    """Marks on the floor, hidden until they are given a size."""
-    return scene.add_batched_meshes_simple(
-        name,
-        mesh.vertices,
-        mesh.faces,
-        batched_wxyzs=np.tile(_UPRIGHT, (count, 1)),
-        batched_positions=np.zeros((count, 3)),
-        batched_scales=np.zeros((count, 3)),
-        batched_colors=np.tile(linear(darker(colour, 0.8)), (count, 1)),
-        lod="off",
-        side="double",
-        cast_shadow=False,
+        side="double" if flat else "front",
+        cast_shadow=not flat,
         receive_shadow=False,
     )
 

@@ -89,7 +89,10 @@ class Panel:
         if now.commands:
             self._guide_text.content = (
                 markup.heading(now.headline)
-                + markup.note("Type one of these in a terminal on the machine of the server:")
+                + markup.note(
+                    f"Type {'this' if len(now.commands) == 1 else 'one of these'} in a terminal on"
+                    " the machine of the server:"
+                )
                 + markup.commands(now.commands)
             )
         self._refresh_record()
@@ -103,7 +106,7 @@ class Panel:
         self._losses: deque[tuple[float, int]] = deque()
         marks = ((_P50, "p50"), (_P99, "p99"))
         gui.add_html(markup.heading("Time in the server (ms), last 3 minutes", "", marks))
-        empty = np.array([-1.0, 0.0])
+        empty = np.array([-2.0, -1.0]) * HISTORY_S  # outside the axis: nothing to see yet
         self._plot = gui.add_uplot(
             (empty, np.zeros(2), np.zeros(2)),
             (
@@ -222,9 +225,9 @@ class Panel:
                 self._plot.scales = _scales(top)
             self._plot.data = (ages / 60.0, p50, p99)
         self._stages.content = _stages(view)
-        self._list.content = markup.heading(
-            "On stage", "distance of the worst effector"
-        ) + markup.body_list([self._row(view, body) for body in bodies])
+        rows = [self._row(view, body) for body in bodies]
+        title = markup.heading("On stage", "distance of the worst effector") if rows else ""
+        self._list.content = title + markup.body_list(rows)
 
     def _lost(self, view: ServerView) -> markup.Tile:
         """Frames that never became a pose, in the last minute and since the server started."""

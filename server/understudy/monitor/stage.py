@@ -205,7 +205,7 @@ class _Ghost:
                 batched_positions=places,
                 batched_scales=scales,
                 batched_colors=linear(theme.performer),
-                opacity=0.18,
+                opacity=0.28,
                 lod="off",
                 cast_shadow=False,
                 receive_shadow=False,
@@ -248,7 +248,7 @@ def _furnish(scene: viser.SceneApi, theme: Theme) -> None:
         theme.ruler,
         thickness=2.5,
         thickness_units="screen",
-        position=(-0.9, 0.01, 1.4),
+        position=(-0.8, 0.01, 1.1),
     )
     scene.add_label(
         "/ruler/text", "1 m", position=(0.5, 0.0, 0.12), anchor="top-center", font_screen_scale=0.9

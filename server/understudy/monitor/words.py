@@ -72,13 +72,14 @@ def _stream_situation(view: ServerView, bodies: Sequence[BodyView], now_s: float
     headline = (
         f"Live: {_count(len(performers), 'performer')}, {_count(len(characters), 'character')}"
     )
-    if any(_has(b, status.RECOVERING) for b in characters):
-        names = _names([b.key.name for b in characters if _has(b, status.RECOVERING)])
-        return Situation(headline, f"{names} eases back to the live motion.", WARN)
-    if any(_has(b, status.HELD) for b in characters):
-        names = _names([b.key.name for b in characters if _has(b, status.HELD)])
+    recovering = [b.key.name for b in characters if _has(b, status.RECOVERING)]
+    if recovering:
+        verb = "eases" if len(recovering) == 1 else "ease"
+        return Situation(headline, f"{_names(recovering)} {verb} back to the live motion.", WARN)
+    held = [b.key.name for b in characters if _has(b, status.HELD)]
+    if held:
         return Situation(
-            headline, f"{names}: a frame could not be solved, the last pose is held.", BAD
+            headline, f"{_names(held)}: a frame could not be solved, the last pose is held.", BAD
         )
     streaming = f"{_names([b.key.name for b in performers])} is streaming"
     if len(performers) != 1:

@@ -12,6 +12,7 @@ from understudy.monitor import markup
 from understudy.monitor.feed import BodyKey, BodyView
 from understudy.monitor.link import ServerView
 from understudy.monitor.words import situation
+from understudy.runtime.timing import STAGES
 from understudy_protocol import FrameMessage, PoseMessage, status
 
 CONTROL = "tcp://127.0.0.1:5552"
@@ -85,7 +86,7 @@ def test_names_are_never_markup() -> None:
     nasty = "<img src=x onerror=alert(1)>\"'"
     for made in (
         markup.card(nasty, nasty, "red"),
-        markup.tiles([markup.Tile(nasty, nasty, nasty)]),
+        markup.tiles([markup.Tile(nasty, nasty, nasty, nasty)]),
         markup.heading(nasty, nasty, [("red", nasty)]),
         markup.stages([(nasty, 1.0)]),
         markup.body_list([markup.Row("red", nasty, nasty, nasty)]),
@@ -94,3 +95,8 @@ def test_names_are_never_markup() -> None:
     ):
         assert "<img" not in made
         assert "alert(1)>\"'" not in made
+
+
+def test_every_stage_of_a_frame_has_a_colour_and_a_meaning() -> None:
+    assert tuple(markup.STAGE_MEANINGS) == STAGES
+    assert len(markup.STAGE_COLOURS) == len(STAGES)
