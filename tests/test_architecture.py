@@ -101,7 +101,7 @@ KEEPERS: Final[dict[str, tuple[str, ...]]] = {
     "msgpack": ("understudy_protocol.wire", "understudy_bench"),
     "rich": ("understudy.commands", "understudy_bench"),
     "viser": ("understudy.monitor",),
-    "websockets": ("understudy.monitor.security",),
+    "websockets": ("understudy.monitor.security", "understudy_bench"),
 }
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import sys
 import threading
+from importlib.metadata import version
 from typing import Final
 from urllib.parse import urlsplit
 
 import msgspec
-import viser
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
@@ -49,9 +49,9 @@ def main(url: str, count: int) -> int:
 
 def _read(url: str, reading: threading.Event) -> None:
     """Take everything that is sent to one viewer."""
-    version = Subprotocol(f"viser-v{viser.__version__}")
+    language = Subprotocol(f"viser-v{version('viser')}")
     address = f"ws://{urlsplit(url).netloc}"
-    with connect(address, subprotocols=[version], max_size=None, close_timeout=0.1) as page:
+    with connect(address, subprotocols=[language], max_size=None, close_timeout=0.1) as page:
         page.send(msgspec.msgpack.encode(_CAMERA))
         taken = 0
         try:

@@ -29,6 +29,10 @@ _FOV_RAD: Final = np.radians(42.0)
 # How much of the picture's height or width the bodies take at the most: those of another stride
 # leave the middle of the stage.
 _FILLED: Final = 0.82
+# A window narrower than this, by its height, is a phone's; there the bodies stand this much of the
+# height above the middle.
+_UPRIGHT_WINDOW: Final = 0.8
+_RAISED: Final = 0.28
 _FOLLOW_S: Final = 0.5
 _EMPTY_HEIGHT_M: Final = 2.5
 SPACING: Final = 0.75
@@ -173,9 +177,11 @@ class Stage:
         slope = np.tan(_FOV_RAD / 2.0)
         needed = max(tallest, width / max(0.3, aspect)) / (2.0 * slope * _FILLED)
         direction = np.array(_DIRECTIONS[view])
-        aim = np.array([0.0, 0.43 * tallest, 0.0])
-        camera.position = aim + needed * direction / np.linalg.norm(direction)
-        camera.look_at = aim
+        middle = np.array([0.0, 0.43 * tallest, 0.0])
+        camera.position = middle + needed * direction / np.linalg.norm(direction)
+        # On a phone the panel covers the lower part: looking down raises what is to be seen.
+        lower = _RAISED * 2.0 * needed * slope if aspect < _UPRIGHT_WINDOW else 0.0
+        camera.look_at = middle - np.array([0.0, lower, 0.0])
 
 
 class _Ghost:
