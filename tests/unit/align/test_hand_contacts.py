@@ -63,6 +63,8 @@ def test_a_resting_hand_is_seen_and_its_goal_stands_still() -> None:
     assert np.all(contacts[settled, RIGHT] > 0.99)
     assert np.ptp(goals[settled], axis=0).max() < 1e-9
     assert np.ptp(palms[settled], axis=0).max() < 2e-3
+    # The targets of the last frame: solvers are told that this hand does not yield.
+    assert aligner.targets.planted[RIGHT_HAND] > 0.99
     # Without being asked, the palm of a larger body goes along with its shoulder.
     loose, _, none = palm_way(clip, Aligner(clip.skeleton, builtin_character("giant")))
     assert none.shape[1] == len(CONTACT_NAMES)
@@ -118,7 +120,9 @@ def test_a_hand_that_moves_is_led_by_its_wrist_as_ever() -> None:
     roots[:, 2] += 1.2 * seconds  # the whole body travels
     moving = Clip("moving", clip.skeleton, RATE_HZ, roots, clip.rotations_xyzw)
     giant = builtin_character("giant")
-    _, asked, contacts = palm_way(moving, Aligner(clip.skeleton, giant, hand_contacts=True))
+    aligner = Aligner(clip.skeleton, giant, hand_contacts=True)
+    _, asked, contacts = palm_way(moving, aligner)
     _, plain, _ = palm_way(moving, Aligner(clip.skeleton, giant))
     assert contacts[:, len(CONTACT_NAMES) :].max() < 1e-9
+    assert aligner.targets.planted[RIGHT_HAND] == 0.0
     np.testing.assert_allclose(asked, plain, atol=1e-9)

@@ -66,6 +66,7 @@ def hold_hands(
         row = LEFT_HAND + f
         w = smooth(state[f, RAMP])
         contacts[FIRST_HAND + f] = w
+        goals[row, 11] = w
         px, py, pz = turned(
             goals, row, 6, target_palms[f, 0] - goals[row, 0], target_palms[f, 1] - goals[row, 1],
             target_palms[f, 2] - goals[row, 2],
