@@ -94,10 +94,12 @@ class Aligner:
         self._constants[goal_kernels.LARGEST_OFFSET] = _LARGEST_OFFSET * ours.leg_length
         self._constants[goal_kernels.FOLDED] = _folded_leg(target, ours)
         scale = alignment.leg_scale if stride == "scaled" else 1.0
-        width = _hip_width(target, ours)
-        wider = 0.5 * (width - scale * _hip_width(source, theirs))
+        wider = _excess(_hip_width(target, ours), scale * _hip_width(source, theirs))
         self._constants[goal_kernels.STRIDE] = scale
-        self._constants[goal_kernels.WIDER] = wider / max(width, 1e-3)
+        self._constants[goal_kernels.WIDER] = 0.5 * wider
+        self._constants[goal_kernels.LONGER] = _excess(
+            _foot_length(ours), scale * _foot_length(theirs)
+        )
         self._constants[goal_kernels.LOCK] = lock_feet
         self._contact_state = np.zeros((4, contact_kernels.POINT_STATE))
         self._feet = np.zeros((2, goal_kernels.FOOT_STATE))
@@ -219,6 +221,17 @@ def _hip_width(skeleton: Skeleton, body: Proportions) -> float:
     rest = MotionSample.of_rest(skeleton).positions[0]
     left, right = body.upper_legs
     return float(np.linalg.norm(rest[left] - rest[right]))
+
+
+def _foot_length(body: Proportions) -> float:
+    """How far ahead of its heel the toe of a flat foot is, m."""
+    lengths = np.linalg.norm(body.toe_points - body.heel_points, axis=1)
+    return math.sqrt(max(0.0, float(np.mean(lengths)) ** 2 - _toe_height(body) ** 2))
+
+
+def _excess(ours: float, expected: float) -> float:
+    """How much longer than expected our length is, as a share of it."""
+    return (ours - expected) / max(ours, 1e-3)
 
 
 def _effectors(target: Skeleton, joints: IntArray) -> tuple[Effector, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -9,7 +11,7 @@ from numpy.typing import NDArray
 from understudy.align import CONTACT_NAMES, Aligner
 from understudy.characters import Clip, builtin_character, builtin_clip
 from understudy.characters.builtin.walk import walk_stance
-from understudy.kinematics import FloatArray, ForwardKinematics, rotations
+from understudy.kinematics import FloatArray, ForwardKinematics, Skeleton, rotations
 from understudy.solvers import create_solver
 
 WARM_UP_S = 0.25
@@ -76,6 +78,30 @@ def test_a_planted_pivot_has_a_goal_that_stands_still(walk: Clip) -> None:
                 # within rounding, unless the leg is stretched and the goal gives in
                 assert np.hypot(*(goal[t, [0, 2]] - goal[t - 1, [0, 2]])) < 1e-9
     assert held > 0.2 * walk.frame_count
+
+
+def ankles(followed: Followed) -> FloatArray:
+    """The feet's goals (T, 2, 3), their ankles' ways from the root (m)."""
+    feet = followed.goals[:, 2:]
+    pivots = rotations.rotate(feet[..., 6:10], feet[..., :3])
+    return np.asarray(feet[..., 3:6] - pivots - followed.heads[:, None, :3])
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.5])
+def test_ankles_stand_below_the_hips_however_long_the_feet_are(walk: Clip, factor: float) -> None:
+    body = builtin_character("actor")
+    longer = Skeleton.build(
+        replace(joint, offset=np.asarray(joint.offset) * (1.0, 1.0, factor))
+        if joint.name.endswith("Toes")
+        else joint
+        for joint in body.joints()
+    )
+    own = Followed(walk, Aligner(walk.skeleton, body))
+    other = Followed(walk, Aligner(walk.skeleton, longer))
+    flat = own.contacts.reshape(-1, 2, 2).min(axis=2) == 1.0
+    assert flat.mean() > 0.1
+    off = np.linalg.norm(ankles(other) - ankles(own), axis=-1)[flat]
+    assert off.mean() < 0.02
 
 
 @pytest.mark.parametrize("height", [-0.4, 0.37, 3.0])

@@ -12,7 +12,7 @@ import numpy as np
 from understudy.align._kernels.contacts import GROUND, PLANTED, RAMP, detect, start
 from understudy.kinematics.compiled import part
 
-# constants (9,)
+# constants (10,)
 SCALE = 0  # of heights, target over source leg
 STRIDE = 1  # of the way over the floor: SCALE, or 1 for steps as the performer made them
 LEG = 2  # m, the character's thigh and shin
@@ -22,7 +22,8 @@ LOCK = 5  # 1 if planted feet are held
 LARGEST_OFFSET = 6  # m
 FOLDED = 7  # m from hip to ankle with the knee fully bent
 WIDER = 8  # how much farther out each foot stands than scaled, as a share of the hips' width
-CONSTANTS = 9
+LONGER = 9  # how much longer each foot is than scaled, as a share of its own length
+CONSTANTS = 10
 
 # feet (2, 11): state of a foot
 OFFSET_X = 0
@@ -34,7 +35,7 @@ LAST_TOE_Z = 5
 LAST_HEEL_X = 6
 LAST_HEEL_Z = 7
 LAST_HEADING = 8
-SIDE_X = 9  # m, how far beside the performer's scaled footprint this one is
+SIDE_X = 9  # m, how far the toe is from the performer's scaled one
 SIDE_Z = 10
 FOOT_STATE = 11
 
@@ -248,8 +249,11 @@ def set_goals(
         aside = 1.0
         if not begin:
             aside = (1.0 - w) * max(air, 1.0 - np.exp(-dt / SIDE_S))
-        feet[f, SIDE_X] += aside * (out * across_x - feet[f, SIDE_X])
-        feet[f, SIDE_Z] += aside * (out * across_z - feet[f, SIDE_Z])
+        # A longer foot has its ankle, not its toe, below the hips as the performer's is.
+        ahead_x = -constants[LONGER] * bx
+        ahead_z = -constants[LONGER] * bz
+        feet[f, SIDE_X] += aside * (out * across_x + ahead_x - feet[f, SIDE_X])
+        feet[f, SIDE_Z] += aside * (out * across_z + ahead_z - feet[f, SIDE_Z])
         toe_x = stride * points[toe, 0] + feet[f, SIDE_X]
         toe_z = stride * points[toe, 2] + feet[f, SIDE_Z]
         # In the air the posture counts: a foot drawn up, or of another size, would pull the hips.
@@ -301,8 +305,8 @@ def set_goals(
         goals[row, 5] = toe_z + feet[f, OFFSET_Z] + share * bz
         goals[row, 10] = 1.0
         goals[row, 11] = w
-        shift_x += 0.5 * (feet[f, OFFSET_X] + feet[f, SIDE_X])
-        shift_z += 0.5 * (feet[f, OFFSET_Z] + feet[f, SIDE_Z])
+        shift_x += 0.5 * (feet[f, OFFSET_X] + feet[f, SIDE_X] - ahead_x)
+        shift_z += 0.5 * (feet[f, OFFSET_Z] + feet[f, SIDE_Z] - ahead_z)
         if f == 0:
             holds_left = w
         else:
