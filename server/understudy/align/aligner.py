@@ -32,6 +32,11 @@ HAND_SOFTNESS_M2: Final = 1e-3
 # The angle between thigh and shin of a fully bent knee.
 _FOLDED_KNEE_RAD: Final = math.radians(20.0)
 
+# How much (log of their ratio) upper arm and forearm may divide otherwise than the performer's for
+# hands to go where the performer's do, and from where on arms are posed as the performer's instead.
+_ARMS_ALIKE: Final = 0.3
+_ARMS_UNLIKE: Final = 0.7
+
 # A planted foot may be held this far from the performer's own place, as a share of the leg.
 _LARGEST_OFFSET: Final = 0.12 / 0.83
 
@@ -91,6 +96,7 @@ class Aligner:
         self._constants[goal_kernels.ARM_LEFT : goal_kernels.ARM_RIGHT + 1] = (
             self.alignment.arm_ratios
         )
+        self._constants[goal_kernels.POSTURE] = _arm_posture(theirs, ours)
         self._constants[goal_kernels.LARGEST_OFFSET] = _LARGEST_OFFSET * ours.leg_length
         self._constants[goal_kernels.FOLDED] = _folded_leg(target, ours)
         scale = alignment.leg_scale if stride == "scaled" else 1.0
@@ -232,6 +238,14 @@ def _foot_length(body: Proportions) -> float:
 def _excess(ours: float, expected: float) -> float:
     """How much longer than expected our length is, as a share of it."""
     return (ours - expected) / max(ours, 1e-3)
+
+
+def _arm_posture(theirs: Proportions, ours: Proportions) -> float:
+    """0 for arms that divide into upper arm and forearm as the performer's do, 1 for others."""
+    bones = np.log(np.maximum([theirs.arm_bones, ours.arm_bones], 1e-4))
+    divided = bones[..., 0] - bones[..., 1]
+    differ = float(np.mean(np.abs(divided[1] - divided[0])))
+    return min(max((differ - _ARMS_ALIKE) / (_ARMS_UNLIKE - _ARMS_ALIKE), 0.0), 1.0)
 
 
 def _effectors(target: Skeleton, joints: IntArray) -> tuple[Effector, ...]:

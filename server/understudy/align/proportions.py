@@ -32,8 +32,8 @@ class Proportions:
     and `hips`. Points in m: `palms` (2, 3) in the hands' frames (in the forearms' without hands);
     `toe_points` and `heel_points` (2, 3) in the feet's frames, the heel below the ankle at floor
     height; `leg_offsets` (2, 3), the upper-leg joints in the frame of the hips.
-    Lengths in m: `arm_lengths` (2,); `leg_bones` (2, 2), thigh and shin of each side, and
-    `leg_length`, the mean of their sums; `ankle_height`, how high an
+    Lengths in m: `arm_bones` (2, 2), upper arm and forearm of each side; `leg_bones` (2, 2), thigh
+    and shin, and `leg_length`, the mean of their sums; `ankle_height`, how high an
     ankle is above the floor while its foot stands, and `floor`, the height of that floor in the
     world the body moves in.
     """
@@ -50,11 +50,16 @@ class Proportions:
     toe_points: FloatArray
     heel_points: FloatArray
     leg_offsets: FloatArray
-    arm_lengths: FloatArray
+    arm_bones: FloatArray
     leg_bones: FloatArray
     leg_length: float
     ankle_height: float
     floor: float
+
+    @property
+    def arm_lengths(self) -> FloatArray:
+        """Both arms' lengths (2,) m."""
+        return np.asarray(self.arm_bones.sum(axis=1))
 
     @property
     def legs(self) -> IntArray:
@@ -126,7 +131,7 @@ class _Tape:
             toe_points=toe_points,
             heel_points=heel_points,
             leg_offsets=(self.points[upper_legs] - self.points[hips]) @ self.frames[hips],
-            arm_lengths=np.asarray(upper + lower, np.float64),
+            arm_bones=np.ascontiguousarray(np.stack([upper, lower], axis=1)),
             leg_bones=leg_bones,
             leg_length=leg_length,
             ankle_height=height,

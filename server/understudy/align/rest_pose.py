@@ -377,11 +377,11 @@ def angle_between(a: FloatArray, b: FloatArray) -> float:
 
 
 def bone_end(skeleton: Skeleton, joint: int) -> FloatArray | None:
-    """The far end (3,) m of a bone in its own frame: its tip, or its only child."""
+    """The far end (3,) m of a bone in its own frame: its tip, or the middle of its children."""
     if skeleton.has_tip[joint]:
         return np.asarray(skeleton.tips[joint])
-    children = skeleton.children(joint)
-    return np.asarray(skeleton.offsets[children[0]]) if len(children) == 1 else None
+    children = list(skeleton.children(joint))
+    return np.asarray(skeleton.offsets[children].mean(axis=0)) if children else None
 
 
 def toe_point(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from support.humanoids import scaled
 from understudy.align import CONTACT_NAMES, Aligner
 from understudy.characters import Clip, builtin_character, builtin_clip
 from understudy.characters.builtin.walk import walk_stance
@@ -102,6 +103,27 @@ def test_ankles_stand_below_the_hips_however_long_the_feet_are(walk: Clip, facto
     assert flat.mean() > 0.1
     off = np.linalg.norm(ankles(other) - ankles(own), axis=-1)[flat]
     assert off.mean() < 0.02
+
+
+@pytest.mark.parametrize(("upper", "posed"), [(1.0, False), (0.45, True)])
+def test_hands_go_where_the_performers_do_unless_the_arms_divide_otherwise(
+    upper: float, posed: bool
+) -> None:
+    clip = builtin_clip("wave", 60.0)
+    body = builtin_character("actor")
+    lengths = {"leftLowerArm": upper, "rightLowerArm": upper}
+    target = scaled(body, {**lengths, "leftHand": 1.3, "rightHand": 1.3})
+    followed = Followed(clip, aligner := Aligner(clip.skeleton, target))
+    shoulder, hand = target.index("rightUpperArm"), target.index("rightHand")
+    performer, character = ForwardKinematics(body), ForwardKinematics(target)
+    for t in range(0, clip.frame_count, 10):
+        pose = clip.pose(t)
+        performer.update(pose.root, pose.rotations_xyzw)
+        character.update(followed.heads[t, :3].copy(), pose.rotations_xyzw)  # twins copy angles
+        ratio = aligner.alignment.arm_ratios[1]
+        reach = ratio * (performer.positions[hand] - performer.positions[shoulder])
+        expected = character.positions[hand] if posed else character.positions[shoulder] + reach
+        np.testing.assert_allclose(followed.goals[t, 1, 3:6], expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("height", [-0.4, 0.37, 3.0])

@@ -10,7 +10,7 @@ from support.humanoids import LIMBS, Reframed, actor, angle_deg, at_rest_in, ren
 from understudy.align import Alignment, AlignmentError, MotionSample, Transfer, find_roles
 from understudy.align._kernels import transfer as kernels
 from understudy.align.rest_pose import canonical_pose
-from understudy.kinematics import FloatArray, ForwardKinematics, Pose, Skeleton
+from understudy.kinematics import FloatArray, ForwardKinematics, Joint, Pose, Skeleton
 from understudy.kinematics.rotations import exp, from_matrix, multiply
 
 seeds = st.integers(0, 2**32 - 1)
@@ -100,6 +100,27 @@ def test_limbs_point_the_same_way_whatever_the_rest_poses(seed: int) -> None:
     )
     angles = angle_deg(copied.limbs(copied.source), copied.limbs(copied.target))
     assert np.max(angles) < 1e-6
+
+
+def test_a_forearm_that_ends_in_fingers_points_to_the_middle_of_them() -> None:
+    rng = np.random.default_rng(5)
+    body = actor()
+    # Bent at rest, so that the forearm must be straightened to be copied.
+    joints = [joint for joint in body.joints() if not joint.name.endswith("Hand")]
+    for side, out in (("left", 1.0), ("right", -1.0)):
+        for finger, z in (("Index", 0.13), ("Little", 0.07)):
+            joints.append(Joint(side + finger, side + "LowerArm", (0.25 * out, 0.0, z)))
+    target = Skeleton.build(joints)
+    copied = Copied(align(body, target), random_pose(body, rng, 1.0))
+    index, ours = target.index, copied.target.positions
+    for side in ("left", "right"):
+        ends = [ours[index(side + finger)] for finger in ("Index", "Little")]
+        theirs = copied.source.positions
+        angle = angle_deg(
+            np.mean(ends, axis=0) - ours[index(side + "LowerArm")],
+            theirs[body.index(side + "Hand")] - theirs[body.index(side + "LowerArm")],
+        )
+        assert angle < 1e-6
 
 
 def test_a_performer_who_does_not_face_z_at_rest_is_turned() -> None:

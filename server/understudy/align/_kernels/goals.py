@@ -12,7 +12,7 @@ import numpy as np
 from understudy.align._kernels.contacts import GROUND, PLANTED, RAMP, detect, start
 from understudy.kinematics.compiled import part
 
-# constants (10,)
+# constants (11,)
 SCALE = 0  # of heights, target over source leg
 STRIDE = 1  # of the way over the floor: SCALE, or 1 for steps as the performer made them
 LEG = 2  # m, the character's thigh and shin
@@ -23,7 +23,8 @@ LARGEST_OFFSET = 6  # m
 FOLDED = 7  # m from hip to ankle with the knee fully bent
 WIDER = 8  # how much farther out each foot stands than scaled, as a share of the hips' width
 LONGER = 9  # how much longer each foot is than scaled, as a share of its own length
-CONSTANTS = 10
+POSTURE = 10  # 0 to 1, how far hands are where the copied arms have them
+CONSTANTS = 11
 
 # feet (2, 11): state of a foot
 OFFSET_X = 0
@@ -350,7 +351,10 @@ def set_goals(
     head[0] += shift_x
     head[1] += shift_y
     head[2] += shift_z
-    for f in range(2):  # hands: as far from the shoulder as the performer's, by the arms' ratio
+    # Hands: as far from the shoulder as the performer's, by the arms' ratio. Arms that divide
+    # otherwise would have to be bent otherwise for that: they keep their posture.
+    posture = constants[POSTURE]
+    for f in range(2):
         row = LEFT_HAND + f
         hand = source_joints[f]
         shoulder = source_joints[2 + f]
@@ -362,11 +366,15 @@ def set_goals(
                 + source_rotations[hand, r, 1] * source_points[f, 1]
                 + source_rotations[hand, r, 2] * source_points[f, 2]
             )
+            copied = target_positions[target_joints[f], r] + (
+                target_rotations[target_joints[f], r, 0] * target_points[f, 0]
+                + target_rotations[target_joints[f], r, 1] * target_points[f, 1]
+                + target_rotations[target_joints[f], r, 2] * target_points[f, 2]
+            )
             shift = shift_x if r == 0 else (shift_y if r == 1 else shift_z)
             goals[row, r] = target_points[f, r]
-            goals[row, 3 + r] = (
-                target_positions[ours, r] + shift + ratio * (wrist - source_positions[shoulder, r])
-            )
+            reached = target_positions[ours, r] + ratio * (wrist - source_positions[shoulder, r])
+            goals[row, 3 + r] = shift + reached + posture * (copied - reached)
         for r in range(4):
             goals[row, 6 + r] = target_world[target_joints[f], r]
         goals[row, 10] = 1.0
