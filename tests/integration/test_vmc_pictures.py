@@ -23,6 +23,18 @@ def test_a_picture_has_both_bodies_with_left_and_right_limbs(tmp_path: Path) -> 
         assert len(parts) == 10, colour
 
 
+def test_every_character_has_a_row_of_the_page(tmp_path: Path) -> None:
+    image = pytest.importorskip("matplotlib.image", reason="pictures need matplotlib")
+    path = tmp_path / "page.png"
+    assert main(["inspect", "wave", "--to", "giant", "child", "--picture", str(path)]) == 0
+    left_limbs = np.array([0x1F, 0x77, 0xB4]) / 255
+    blue = np.abs(image.imread(path)[..., :3] - left_limbs).max(axis=-1) < 0.02
+    upper, lower = np.array_split(blue, 2)
+    assert upper.any()
+    assert lower.any()
+    assert not blue[len(blue) // 2 - 5 : len(blue) // 2 + 5].any()
+
+
 def test_half_of_what_a_picture_needs_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", "wave", "--to", "giant"]) == 2
     assert "needs both --to CHARACTER and --picture" in capsys.readouterr().err

@@ -29,13 +29,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--up", choices=AXES, help="up axis of a BVH file (default: judged from the body)"
     )
     parser.add_argument(
-        "--to", metavar="CHARACTER", help="the character of the picture, a file or a built-in one"
+        "--to",
+        nargs="+",
+        metavar="CHARACTER",
+        help="the characters of the picture, files or built-in ones, each in a row of its own",
     )
     parser.add_argument(
         "--picture",
         type=Path,
         metavar="OUT.png",
-        help="draw the clip's performer and the character side by side at five instants",
+        help="draw the clip's performer and each character side by side at five instants",
     )
     add_json(parser, "it")
 
@@ -46,9 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise UnderstudyError("a picture needs both --to CHARACTER and --picture OUT.png")
     if arguments.picture is not None:
         # Only who wants a picture waits for what it needs.
-        from understudy.commands.picture import draw_pair
+        from understudy.commands.picture import draw_pairs
 
-        draw_pair(load_clip(arguments.file), arguments.to, DEFAULT_SOLVER, arguments.picture)
+        draw_pairs(load_clip(arguments.file), arguments.to, DEFAULT_SOLVER, arguments.picture)
         print(f"wrote {arguments.picture}")
         return 0
     description = describe(arguments.file, unit_m=arguments.unit, up=arguments.up)

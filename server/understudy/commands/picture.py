@@ -1,4 +1,4 @@
-"""A picture of a performer and a character side by side, for `understudy inspect --picture`."""
+"""A picture of a performer and characters side by side, for `understudy inspect --picture`."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class PictureError(UnderstudyError):
     """A picture that cannot be drawn."""
 
 
-def draw_pair(clip: Clip, rig: str, solver: str, path: Path) -> None:
-    """Draw performer and character at five instants of a clip into an image file.
+def draw_pairs(clip: Clip, rigs: Sequence[str], solver: str, path: Path) -> None:
+    """Draw performer and character at five instants of a clip into an image file, a row each.
 
     Left limbs are blue, right ones red, trunk and head grey; both bodies are drawn equally tall, on
     their floors.
@@ -41,12 +41,34 @@ def draw_pair(clip: Clip, rig: str, solver: str, path: Path) -> None:
     pyplot = _pyplot()
     if clip.frame_count < INSTANTS:
         raise ClipError(f"clip {clip.name!r}: {clip.frame_count} frames; {INSTANTS} are needed")
-    body = cast_character(rig)
-    result = retarget(clip, body, Path(rig).stem, solver)
     _, roles = cast_performer(clip.skeleton, motion=motion_sample(clip))
     performer = _Figure(clip, roles)
-    character = _Figure(result.clip, body_roles(body))
-    figure, panels = pyplot.subplots(1, INSTANTS, figsize=(2.4 * INSTANTS, 2.25), squeeze=True)
+    page = pyplot.figure(figsize=(2.4 * INSTANTS, 2.25 * len(rigs)), layout="constrained")
+    rows = page.subfigures(len(rigs), 1, squeeze=False)[:, 0]
+    try:
+        for row, rig in zip(rows, rigs, strict=True):
+            body = cast_character(rig)
+            result = retarget(clip, body, Path(rig).stem, solver)
+            character = _Figure(result.clip, body_roles(body))
+            _draw_row(row.subplots(1, INSTANTS), clip, performer, character)
+            row.suptitle(
+                f"{clip.name} ({performer.height_m:.2f} m, left of each pair) and"
+                f" {Path(rig).stem} ({character.height_m:.2f} m)",
+                fontsize=11,
+            )
+        page.savefig(path, dpi=110)
+    except (OSError, ValueError) as error:
+        raise PictureError(f"{path}: cannot be written: {error}") from None
+    finally:
+        pyplot.close(page)
+
+
+def _draw_row(
+    panels: Any,  # Any: matplotlib's axes
+    clip: Clip,
+    performer: _Figure,
+    character: _Figure,
+) -> None:
     instants = [int(f) for f in np.linspace(0.08, 0.95, INSTANTS) * (clip.frame_count - 1)]
     reaches = performer.reach(instants), character.reach(instants)
     # A body on its feet always looks alike; one that climbs or falls is not cut off.
@@ -61,18 +83,6 @@ def draw_pair(clip: Clip, rig: str, solver: str, path: Path) -> None:
         panel.set_aspect("equal")
         panel.axis("off")
         panel.set_title(f"{frame / clip.rate_hz:.2f} s", fontsize=9)
-    figure.suptitle(
-        f"{clip.name} ({performer.height_m:.2f} m, left of each pair) and"
-        f" {Path(rig).stem} ({character.height_m:.2f} m)",
-        fontsize=11,
-    )
-    figure.tight_layout(pad=0.4)
-    try:
-        figure.savefig(path, dpi=110)
-    except (OSError, ValueError) as error:
-        raise PictureError(f"{path}: cannot be written: {error}") from None
-    finally:
-        pyplot.close(figure)
 
 
 class _Figure:
@@ -94,7 +104,8 @@ class _Figure:
 
     def reach(self, frames: Sequence[int]) -> tuple[float, float]:
         """How low and how high it gets in these frames, the body's height as the unit."""
-        heights = np.array([self._places(frame)[:, 1] for frame in frames]) / self.height_m
+        drawn = list(self._sides)
+        heights = np.array([self._places(frame)[drawn, 1] for frame in frames]) / self.height_m
         return float(heights.min()), float(heights.max())
 
     def draw(self, panel: Any, frame: int, across: float) -> None:  # Any: matplotlib's axes
