@@ -293,6 +293,38 @@ def test_what_left_comes_back_as_the_same_body(
     assert int(frames[-1].seen.sum()) == len(stage.skeleton.joints)
 
 
+def test_several_targets_get_the_same_pose_each_in_its_own_form(
+    sink: tuple[socket.socket, int],
+) -> None:
+    with receiver() as (second, port):
+        plain = {"to": f"127.0.0.1:{sink[1]}"}
+        split = {"to": f"127.0.0.1:{port}", "split_root": True}
+        hero = {"rig": "short-legs", "vmc": [plain, split]}
+        with serving(HERO, performers={"alice": PATIENT}, characters={"hero": hero}) as server:
+            stage = VmcStage(server)
+            try:
+                stage.start()
+                for bound in (sink[0], second):
+                    emptied(bound)
+                stage.show(40)
+                ours, theirs = (frame_of(bound) for bound in (sink[0], second))
+            finally:
+                stage.close()
+    np.testing.assert_allclose(theirs.root, ours.root, atol=1e-5)
+    np.testing.assert_allclose(theirs.rotations_xyzw[1:], ours.rotations_xyzw[1:], atol=1e-6)
+    np.testing.assert_array_equal(ours.root, ours.positions[0])  # all of the way is in Hips
+    assert np.abs(theirs.positions[0, [0, 2]]).max() < 1e-5  # and here in Root
+
+
+def frame_of(sink: socket.socket) -> VmcFrame:
+    """The next whole frame, assembled."""
+    assembler = VmcAssembler()
+    frames: list[VmcFrame] = []
+    while not frames:
+        frames = assembler.feed(decode_vmc(sink.recv(65536)), 0)
+    return frames[0]
+
+
 def test_a_clocked_session_follows_a_vmc_performer(sink: tuple[socket.socket, int]) -> None:
     hero = {"rig": "short-legs", "vmc": [{"to": f"127.0.0.1:{sink[1]}"}]}
     session = {**HERO, "rate_hz": 60}
