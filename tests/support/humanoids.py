@@ -54,18 +54,6 @@ def scaled(skeleton: Skeleton, factors: Mapping[str, float]) -> Skeleton:
     )
 
 
-def at_rest_in(skeleton: Skeleton, pose: Pose) -> Skeleton:
-    """The same body whose rest pose is `pose`."""
-    return Skeleton.build(
-        replace(
-            joint,
-            rest_xyzw=pose.rotations_xyzw[i],
-            offset=pose.root if joint.parent is None else joint.offset,
-        )
-        for i, joint in enumerate(skeleton.joints())
-    )
-
-
 class Reframed:
     """The same body with other axes in every joint, and poses of the first one for it."""
 

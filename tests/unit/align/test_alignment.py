@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.bodies import random_pose
-from support.humanoids import LIMBS, Reframed, actor, angle_deg, at_rest_in, renamed, scaled
+from support.humanoids import LIMBS, Reframed, actor, angle_deg, renamed, scaled
 from understudy.align import Alignment, AlignmentError, MotionSample, Transfer, find_roles
 from understudy.align._kernels import transfer as kernels
+from understudy.align.calibration import at_rest_in
 from understudy.align.rest_pose import canonical_pose
 from understudy.kinematics import FloatArray, ForwardKinematics, Joint, Pose, Skeleton
 from understudy.kinematics.rotations import exp, from_matrix, multiply

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from support.humanoids import Reframed, actor, at_rest_in
+from support.humanoids import Reframed, actor
 from understudy.align import find_roles
 from understudy.align.bones import HumanoidBones, t_pose
+from understudy.align.calibration import at_rest_in
 from understudy.characters import builtin_clip
 from understudy.kinematics import FloatArray, ForwardKinematics, Joint, Pose, Skeleton
 

@@ -3,10 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from support.humanoids import Reframed, actor, angle_deg, at_rest_in
+from support.humanoids import Reframed, actor, angle_deg
 from understudy.align import Alignment, MotionSample, Transfer, find_roles
 from understudy.align.calibration import (
     CalibrationError,
+    at_rest_in,
     average_pose,
     calibrated,
     check_calibration,
