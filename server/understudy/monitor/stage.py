@@ -33,6 +33,7 @@ _FILLED: Final = 0.82
 # height above the middle.
 _UPRIGHT_WINDOW: Final = 0.8
 _RAISED: Final = 0.28
+_RESHAPED: Final = 0.02
 _FOLLOW_S: Final = 0.5
 _EMPTY_HEIGHT_M: Final = 2.5
 SPACING: Final = 0.75
@@ -48,6 +49,8 @@ class Stage:
         self._names = 0
         self._home: FloatArray = np.zeros(3)
         self._fixed: dict[int, viser.FrameHandle] = {}
+        # Of each viewer: the camera chosen last, and the shape of the window it was aimed for.
+        self._looks: dict[int, tuple[Camera, float]] = {}
         self.spacing = SPACING
         self.goals_shown = True
         self.theme = DARK
@@ -65,7 +68,8 @@ class Stage:
         self._ghost = _Ghost(scene, DARK)
         server.initial_camera.fov = _FOV_RAD
         self._aim(server.initial_camera, "three-quarter", 1.4)
-        server.on_client_connect(lambda client: self.look(client, "three-quarter"))
+        server.on_client_connect(self._welcome)
+        server.on_client_disconnect(self._see_off)
 
     @property
     def empty(self) -> bool:
@@ -102,9 +106,25 @@ class Stage:
 
     def look(self, client: viser.ClientHandle, camera: Camera) -> None:
         """Move one viewer's camera."""
+        aspect = client.camera.aspect
+        self._looks[client.client_id] = camera, aspect
         with client.atomic():
             client.camera.fov = _FOV_RAD
-            self._aim(client.camera, camera, client.camera.aspect)
+            self._aim(client.camera, camera, aspect)
+
+    def _welcome(self, client: viser.ClientHandle) -> None:
+        self.look(client, "three-quarter")
+        client.camera.on_update(lambda _: self._reframe(client))
+
+    def _see_off(self, client: viser.ClientHandle) -> None:
+        self._looks.pop(client.client_id, None)
+        self._fixed.pop(client.client_id, None)
+
+    def _reframe(self, client: viser.ClientHandle) -> None:
+        """Aim anew if the window has another shape: the panel is docked after the page is there."""
+        camera, aspect = self._looks.get(client.client_id, ("three-quarter", client.camera.aspect))
+        if abs(client.camera.aspect / aspect - 1.0) > _RESHAPED:
+            self.look(client, camera)
 
     def set_following(self, client: viser.ClientHandle, follow: bool) -> None:
         """Whether the stage moves with the performer, for one viewer."""
