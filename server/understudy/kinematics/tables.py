@@ -98,13 +98,6 @@ def byte_vector(rows: IntArray, place: int) -> Any:
     return carray(pointer(rows[place, 0]), (rows[place, 1],), np.uint8)
 
 
-@part("f8[:, :, :, ::1](i8[:, ::1], i8)", inline=True)
-def tensor4(rows: IntArray, place: int) -> Any:
-    """In compiled code: the float64 array with four axes in a place."""
-    shape = (rows[place, 1], rows[place, 2], rows[place, 3], rows[place, 4])
-    return carray(pointer(rows[place, 0]), shape, np.float64)
-
-
 @part("f8[:, :, :, :, ::1](i8[:, ::1], i8)", inline=True)
 def tensor5(rows: IntArray, place: int) -> Any:
     """In compiled code: the float64 array with five axes in a place."""

@@ -72,7 +72,7 @@ class Filter:
         limits: JointLimits | None,
         mobilities: FloatArray | None,
         orientation_arm_m: float,
-        jacobians: tuple[int, ...] = (),
+        jacobians: int = 1,
     ) -> None:
         self.skeleton = skeleton
         self.effectors = tuple(effectors)
@@ -133,9 +133,9 @@ class Filter:
             self._rows,
             np.zeros((1 + n, 3)),
             self._report,
-            np.zeros((*jacobians, b, n, 3, 3)),
-            self._memory,
+            np.zeros((jacobians, b, n, 3, 3)),
             self._steps,
+            self._memory,
         )
         self._solution = Solution(
             self._roots[common.POSE, :3], self._poses[common.POSE], self._ease[1, :k]

@@ -72,7 +72,7 @@ class Ukf(Filter):
             limits=limits,
             mobilities=mobilities,
             orientation_arm_m=orientation_arm_m,
-            jacobians=(2,),
+            jacobians=2,
         )
         for j, joint in enumerate(skeleton.names):
             self._add_slot(

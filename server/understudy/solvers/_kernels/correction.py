@@ -16,7 +16,6 @@ import numpy as np
 
 from understudy.kinematics._kernels import copy_matrix
 from understudy.kinematics.compiled import part
-from understudy.solvers._kernels.body import errors, forward
 from understudy.solvers._kernels.easing import blend
 from understudy.solvers._kernels.frame_layout import (
     BEFORE,
@@ -24,7 +23,6 @@ from understudy.solvers._kernels.frame_layout import (
     EASE_S,
     FRESH,
     LEVENBERG,
-    MAX_JOINT_STEP,
     POSE,
     PRIOR,
     ROOT_MOBILITY,
@@ -38,15 +36,17 @@ from understudy.solvers._kernels.layout import (
     SOFTNESS,
     STRENGTH,
 )
+from understudy.solvers._kernels.opening import opened
 from understudy.solvers._kernels.pace import keep_pace
-from understudy.solvers._kernels.posture import apply, imitate, is_set_elsewhere
-from understudy.solvers._kernels.rows import (
-    add_transposed,
-    back_substitute,
-    cholesky,
-    gram,
-    jacobian,
-    subtract_rows,
+from understudy.solvers._kernels.posture import imitate, is_set_elsewhere
+from understudy.solvers._kernels.rows import back_substitute, cholesky
+from understudy.solvers._kernels.stages import (
+    add_step,
+    linearise,
+    measure,
+    move,
+    subtract_step,
+    weigh,
 )
 
 # What even a hard goal yields, m^2: the normal equations stay definite where rows conflict.
@@ -122,78 +122,47 @@ def lean(joints_i, goals, poses, report):
     report[BEFORE] = report[WORST]
 
 
-@part(
-    "i8(i8[:, ::1], f8[:, ::1], i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], i8[:, ::1],"
-    " f8[:, ::1], f8, f8, i8, f8[::1], f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1],"
-    " f8[:, ::1], f8[:, ::1], i8[::1], f8[:, :, :, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1],"
-    " f8[:, ::1], f8[:, ::1], f8[::1])"
-)
-def correct(
-    joints_i,
-    joints_f,
-    effectors_i,
-    effectors_f,
-    blocks,
-    chain,
-    moves,
-    goals,
-    noise,
-    chord,
-    passes,
-    params,
-    extra,
-    poses,
-    roots,
-    world,
-    reached,
-    free,
-    bound,
-    J,
-    A,
-    rows,
-    d,
-    ease,
-    performed,
-    report,
-):
+@part("i8(i8[:, ::1], f8[:, ::1], f8, f8, i8)")
+def correct(arrays, goals, noise, chord, passes):
     """Lead POSE from where it is to the optimum about PRIOR; says how many joints limits hold.
 
     `noise` (m^2) is what every goal yields besides its own softness; `chord` is 1 for tangents.
     """
-    m = 3 * blocks.shape[0]
-    n = joints_i.shape[0]
-    q = poses[POSE]
-    root = roots[POSE]
-    e = rows[0]
-    y = rows[1]
-    slack = rows[2]
-    more = rows[3]
-    L = A[1]
-    root_mobility = params[ROOT_MOBILITY]
+    w = opened(arrays)
+    m = 3 * w.blocks.shape[0]
+    q = w.poses[POSE]
+    root = w.roots[POSE]
+    d = w.d
+    e = w.rows[0]
+    y = w.rows[1]
+    slack = w.rows[2]
+    more = w.rows[3]
+    A = w.A[0]
+    L = w.A[1]
+    root_mobility = w.params[ROOT_MOBILITY]
     if root_mobility == 0.0:
         for r in range(3):
-            root[r] = roots[PRIOR, r]
-    slacks(effectors_f, goals, blocks, noise, slack, more)
-    lean(joints_i, goals, poses, report)
+            root[r] = w.roots[PRIOR, r]
+    slacks(w.effectors_f, goals, w.blocks, noise, slack, more)
+    lean(w.joints_i, goals, w.poses, w.report)
     best = np.inf
     clipped = 0
     worst = 0
     done = 0
     astray = False
     returned = False
-    shorter = report[LEVENBERG]
+    shorter = w.report[LEVENBERG]
     last = passes + MORE_PASSES
     for attempt in range(last + 1):
         taken_back = False
         while True:
-            turned_back = forward(joints_i, joints_f, goals, root, q, world, free)
-            errors(effectors_i, effectors_f, goals, blocks, world, reached, e)
-            imitate(joints_i, goals, bound, free, q, poses[PRIOR], extra, 1.0, d)
+            turned_back = measure(arrays, goals)
+            imitate(w.joints_i, goals, w.bound, w.free, q, w.poses[PRIOR], w.extra, 1.0, d)
             for r in range(3):
-                d[0, r] = roots[PRIOR, r] - root[r]
+                d[0, r] = w.roots[PRIOR, r] - root[r]
             if taken_back:
                 break
-            cost = cost_of(joints_f, root_mobility, d, e, slack)
+            cost = cost_of(w.joints_f, root_mobility, d, e, slack)
             if cost <= best or clipped > 0 or attempt == 0:
                 returned = astray
                 astray = False
@@ -203,9 +172,9 @@ def correct(
                 astray = True
                 break
             # Too far: back to where it was better, and from there less far.
-            copy_matrix(poses[BEST], q)
+            copy_matrix(w.poses[BEST], q)
             for r in range(3):
-                root[r] = roots[BEST, r]
+                root[r] = w.roots[BEST, r]
             taken_back = True
         worst = max(worst, clipped + turned_back)
         if attempt == last:
@@ -214,7 +183,7 @@ def correct(
             astray = False
             largest = 0.0
             for i in range(m):
-                largest = max(largest, A[0, i, i] / slack[i])
+                largest = max(largest, A[i, i] / slack[i])
             shorter = max(10.0 * shorter, 0.1, 1e-3 * largest)
         else:
             enough = passes + 1 if clipped > 0 or returned else passes
@@ -227,62 +196,39 @@ def correct(
                     shorter = 0.1 * shorter if shorter > 0.1 else 0.0
                 best = cost
                 done += 1
-                copy_matrix(q, poses[BEST])
+                copy_matrix(q, w.poses[BEST])
                 for r in range(3):
-                    roots[BEST, r] = root[r]
-            jacobian(
-                joints_i,
-                bound,
-                effectors_i,
-                effectors_f,
-                goals,
-                blocks,
-                chain,
-                world,
-                reached,
-                free,
-                J,
-            )
+                    w.roots[BEST, r] = root[r]
+            linearise(arrays, 0, goals)
             if chord != 1.0:
-                take_chords(blocks, chain, chord, J)
-            gram(
-                joints_f,
-                effectors_i,
-                effectors_f,
-                goals,
-                blocks,
-                chain,
-                moves,
-                root_mobility,
-                J,
-                A[0],
-            )
+                take_chords(w.blocks, w.chains[0], chord, w.J[0])
+            weigh(arrays, 0, goals, root_mobility, A)
         for i in range(m):
             for h in range(i):
-                L[i, h] = A[0, i, h]
-            L[i, i] = A[0, i, i] + more[i] + shorter * slack[i]
+                L[i, h] = A[i, h]
+            L[i, i] = A[i, i] + more[i] + shorter * slack[i]
         if cholesky(L, m) == 0:
             break
         if shorter > 0.0:
-            for j in range(1 + n):
+            for j in range(d.shape[0]):
                 for r in range(3):
                     d[j, r] /= 1.0 + shorter
         for i in range(m):
             y[i] = e[i]
-        subtract_rows(effectors_i, effectors_f, blocks, chain, root_mobility, J, d, y)
+        subtract_step(arrays, 0, root_mobility, y)
         back_substitute(L, y, m)
-        add_transposed(
-            joints_f, effectors_i, effectors_f, goals, blocks, chain, root_mobility, J, y, d
-        )
-        clipped = apply(joints_i, joints_f, goals, bound, free, d, params[MAX_JOINT_STEP], root, q)
-    report[LEVENBERG] = min(shorter, 1e8)
+        add_step(arrays, 0, goals, root_mobility, y)
+        clipped = move(arrays, goals)
+    w.report[LEVENBERG] = min(shorter, 1e8)
     # Where goals contradict each other the way to the optimum is no motion: it is not held back.
     missing = 0.0
     for i in range(m):
         missing = max(missing, abs(e[i]))
-    if missing < MISSED_M and report[FRESH] == 0.0 and ease[0, ease.shape[1] - 1] >= params[EASE_S]:
-        late = keep_pace(joints_i, joints_f, effectors_i, goals, params, performed, poses, free)
+    followed_s = w.ease[0, w.ease.shape[1] - 1]
+    if missing < MISSED_M and w.report[FRESH] == 0.0 and followed_s >= w.params[EASE_S]:
+        late = keep_pace(
+            w.joints_i, w.joints_f, w.effectors_i, goals, w.params, w.steps, w.poses, w.free
+        )
         if late > 0:
-            forward(joints_i, joints_f, goals, root, q, world, free)
-            errors(effectors_i, effectors_f, goals, blocks, world, reached, e)
+            measure(arrays, goals)
     return worst

@@ -17,10 +17,9 @@ from __future__ import annotations
 
 from understudy.kinematics._kernels import copy_matrix, difference, turn
 from understudy.kinematics.compiled import kernel, part
-from understudy.kinematics.tables import cube, matrix, tensor4
-from understudy.solvers._kernels.body import errors, forward
+from understudy.kinematics.tables import cube
 from understudy.solvers._kernels.correction import correct
-from understudy.solvers._kernels.easing import aim, stand_still
+from understudy.solvers._kernels.easing import stand_still
 from understudy.solvers._kernels.egik_layout import (
     ACCELERATION,
     ALPHA,
@@ -36,16 +35,14 @@ from understudy.solvers._kernels.frame_layout import (
     DT,
     EASED,
     FRESH,
-    MAX_JOINT_STEP,
     NOW,
     POSE,
     PRIOR,
     WANTED,
 )
 from understudy.solvers._kernels.layout import BASE, FREEDOM, JUMP, STRENGTH
-from understudy.solvers._kernels.opening import JACOBIANS, MEMORY, PERFORMED, opened
-from understudy.solvers._kernels.pace import note_steps
-from understudy.solvers._kernels.posture import apply
+from understudy.solvers._kernels.opening import MEMORY, opened
+from understudy.solvers._kernels.stages import measure, move
 
 # Radians that weigh as much as the length of all links, where the user names no c.
 RADIANS_PER_BODY = 5.0
@@ -96,90 +93,43 @@ def step(arrays, dt):
 
     State: `poses`, `roots`, `marks`, `ease`, `past`; the rest is scratch or input.
     """
-    (
-        joints_i, joints_f, effectors_i, effectors_f, blocks, chains, member, head, source, goals,
-        extra, params, poses, roots, marks, ease, world, reached, free, bound, A, rows, d, report,
-    ) = opened(arrays)  # fmt: skip
-    J = tensor4(arrays, JACOBIANS)
+    w = opened(arrays)
     past = cube(arrays, MEMORY)
-    params[DT] = dt
-    if not usable(head, source, goals, extra, params, report):
-        return status_of(report)
-    aimed = marks[AIMED]
-    aim(effectors_f, head, goals, aimed)
-    if head[JUMP] != 0.0 or report[FRESH] != 0.0:
+    w.params[DT] = dt
+    if not usable(arrays):
+        return status_of(w.report)
+    if w.head[JUMP] != 0.0 or w.report[FRESH] != 0.0:
         past[:] = 0.0
-    performed = matrix(arrays, PERFORMED)
-    note_steps(poses, source, head[JUMP] != 0.0 or report[FRESH] != 0.0, performed)
-    set_out(
-        joints_i, joints_f, effectors_i, head, source, aimed, params, poses, roots, marks, ease,
-        world, free, bound, report,
-    )  # fmt: skip
-    eased = marks[EASED]
+    set_out(arrays, w.head, w.source)
+    eased = w.marks[EASED]
     # Weights count frames of 1/30 s: the pull of a velocity is the same at every rate.
-    frames = 1.0 / (30.0 * params[DT])
-    k1 = params[VELOCITY] * frames
-    k2 = params[ACCELERATION] * frames * frames
-    predict(joints_i, k1, k2, past, poses, roots)
-    alpha = params[ALPHA]
+    frames = 1.0 / (30.0 * dt)
+    k1 = w.params[VELOCITY] * frames
+    k2 = w.params[ACCELERATION] * frames * frames
+    predict(w.joints_i, k1, k2, past, w.poses, w.roots)
+    alpha = w.params[ALPHA]
     if alpha > 0.0:
-        c = radians_per_metre(params)
-        held = correct(
-            joints_i,
-            joints_f,
-            effectors_i,
-            effectors_f,
-            blocks,
-            chains[0],
-            member[0],
-            eased,
-            (1.0 - alpha) * (1.0 + k1 + k2) / (alpha * c * c),
-            1.0,
-            int(params[PASSES]),
-            params,
-            extra,
-            poses,
-            roots,
-            world,
-            reached,
-            free,
-            bound,
-            J,
-            A,
-            rows,
-            d,
-            ease,
-            performed,
-            report,
-        )
-        remember(poses, roots, past)
-        if head[BASE] >= 0.0:
-            hold_base(head, eased, roots[POSE], world, reached)
+        c = radians_per_metre(w.params)
+        noise = (1.0 - alpha) * (1.0 + k1 + k2) / (alpha * c * c)
+        held = correct(arrays, eased, noise, 1.0, int(w.params[PASSES]))
+        remember(w.poses, w.roots, past)
+        if w.head[BASE] >= 0.0:
+            hold_base(w.head, eased, w.roots[POSE], w.world, w.reached)
     else:  # pure copying: no goal counts, not even for a foot's own orientation
-        wanted = marks[WANTED]
+        wanted = w.marks[WANTED]
         copy_matrix(eased, wanted)
-        for f in range(aimed.shape[0]):
+        for f in range(wanted.shape[0]):
             wanted[f, STRENGTH] = 0.0
-        copy_matrix(poses[PRIOR], poses[POSE])
+        copy_matrix(w.poses[PRIOR], w.poses[POSE])
         for r in range(3):
-            roots[POSE, r] = roots[PRIOR, r]
-        d[:] = 0.0
-        held = apply(
-            joints_i,
-            joints_f,
-            wanted,
-            bound,
-            free,
-            d,
-            params[MAX_JOINT_STEP],
-            roots[POSE],
-            poses[POSE],
-        )
-        forward(joints_i, joints_f, wanted, roots[POSE], poses[POSE], world, free)
-        errors(effectors_i, effectors_f, wanted, blocks, world, reached, rows[0])
-        remember(poses, roots, past)
+            w.roots[POSE, r] = w.roots[PRIOR, r]
+        w.d[:] = 0.0
+        held = move(arrays, wanted)
+        measure(arrays, wanted)
+        remember(w.poses, w.roots, past)
         # Goals that will count again begin where the copied posture has the effectors.
+        aimed = w.marks[AIMED]
         for f in range(aimed.shape[0]):
             if aimed[f, STRENGTH] > 0.0:
-                stand_still(effectors_i, world, aimed, f, eased)
-    return finish(effectors_f, goals, poses, roots, ease, reached, held, report)
+                stand_still(w.effectors_i, w.world, aimed, f, eased)
+    return finish(arrays, held)

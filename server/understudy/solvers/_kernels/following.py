@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from understudy.kinematics._kernels import copy_matrix, difference, turn
 from understudy.kinematics.compiled import part
-from understudy.solvers._kernels.body import forward
-from understudy.solvers._kernels.easing import blend, ease_goals, gain_over, ramp
+from understudy.solvers._kernels.easing import aim, blend, ease_goals, gain_over, ramp
 from understudy.solvers._kernels.frame import begin, start_goals
-from understudy.solvers._kernels.frame_layout import DT, EASED, FRESH, LAST, LAST_GOALS, NOW, POSE
+from understudy.solvers._kernels.frame_layout import (
+    AIMED,
+    DT,
+    EASED,
+    FRESH,
+    LAST,
+    LAST_GOALS,
+    NOW,
+    POSE,
+)
 from understudy.solvers._kernels.layout import FREEDOM, JUMP, STRENGTH
+from understudy.solvers._kernels.opening import opened
+from understudy.solvers._kernels.pace import note_steps
 from understudy.solvers._kernels.posture import carry_over, on_hinge
+from understudy.solvers._kernels.stages import place
 
 # Columns of tracks (1 + n, 6): the root's place, then every joint's turn.
 VELOCITY = 0  # 3: m/s, or rad/s in the joint's frame
@@ -22,108 +33,74 @@ TRACK_FLOATS = 6
 UNKNOWN_SPEED = 25.0
 
 
-@part(
-    "void(i8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[:, :, ::1],"
-    " f8[:, ::1], f8[:, ::1], f8[::1])"
-)
-def follow(joints_i, joints_f, head, source, goals, params, poses, roots, ease, report):
+@part("void(i8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1])")
+def follow(arrays, head, source, goals):
     """Move the character along with the performer, and say in NOW where the performer is.
 
     After a jump NOW starts at the character's own pose, goes along with the performer, and what it
     lacks shrinks by the rising gain; otherwise it is the performer's posture as it is.
     """
-    n = joints_i.shape[0]
+    w = opened(arrays)
+    n = w.joints_i.shape[0]
     k = goals.shape[0]
-    now = poses[NOW]
+    now = w.poses[NOW]
     gain = 1.0
-    if report[FRESH] != 1.0:
-        if head[JUMP] != 0.0 or report[FRESH] != 0.0:
-            copy_matrix(poses[POSE], now)
+    if w.report[FRESH] != 1.0:
+        if head[JUMP] != 0.0 or w.report[FRESH] != 0.0:
+            copy_matrix(w.poses[POSE], now)
             for r in range(3):
-                roots[NOW, r] = roots[POSE, r]
+                w.roots[NOW, r] = w.roots[POSE, r]
         else:
-            carry_over(joints_i, joints_f, goals, poses[LAST], source, poses[POSE])
-            carry_over(joints_i, joints_f, goals, poses[LAST], source, now)
+            carry_over(w.joints_i, w.joints_f, goals, w.poses[LAST], source, w.poses[POSE])
+            carry_over(w.joints_i, w.joints_f, goals, w.poses[LAST], source, now)
             for r in range(3):
-                roots[POSE, r] += head[r] - roots[LAST, r]
-                roots[NOW, r] += head[r] - roots[LAST, r]
-        gain = gain_over(ramp(ease[0, k], params), params[DT])
-        ease[0, k] += params[DT]
+                w.roots[POSE, r] += head[r] - w.roots[LAST, r]
+                w.roots[NOW, r] += head[r] - w.roots[LAST, r]
+        gain = gain_over(ramp(w.ease[0, k], w.params), w.params[DT])
+        w.ease[0, k] += w.params[DT]
     if gain >= 1.0:
         copy_matrix(source, now)
         for j in range(n):
-            if joints_i[j, FREEDOM] == 1:
-                on_hinge(joints_f, j, source, now)
-            elif joints_i[j, FREEDOM] == 2:
+            if w.joints_i[j, FREEDOM] == 1:
+                on_hinge(w.joints_f, j, source, now)
+            elif w.joints_i[j, FREEDOM] == 2:
                 for r in range(4):
-                    now[j, r] = poses[POSE, j, r]
+                    now[j, r] = w.poses[POSE, j, r]
         for r in range(3):
-            roots[NOW, r] = head[r]
+            w.roots[NOW, r] = head[r]
     else:
         for j in range(n):
-            if joints_i[j, FREEDOM] == 0:
+            if w.joints_i[j, FREEDOM] == 0:
                 blend(now, j, source, j, gain, now, j, 0)
-            elif joints_i[j, FREEDOM] == 1:
+            elif w.joints_i[j, FREEDOM] == 1:
                 blend(now, j, source, j, gain, now, j, 0)
-                on_hinge(joints_f, j, now, now)
+                on_hinge(w.joints_f, j, now, now)
         for r in range(3):
-            roots[NOW, r] += gain * (head[r] - roots[NOW, r])
-    copy_matrix(source, poses[LAST])
+            w.roots[NOW, r] += gain * (head[r] - w.roots[NOW, r])
+    copy_matrix(source, w.poses[LAST])
     for r in range(3):
-        roots[LAST, r] = head[r]
+        w.roots[LAST, r] = head[r]
 
 
-@part(
-    "void(i8[:, ::1], f8[:, ::1], i8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[::1],"
-    " f8[:, :, ::1], f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1],"
-    " f8[::1])"
-)
-def set_out(
-    joints_i,
-    joints_f,
-    effectors_i,
-    head,
-    source,
-    goals,
-    params,
-    poses,
-    roots,
-    marks,
-    ease,
-    world,
-    free,
-    bound,
-    report,
-):
+@part("void(i8[:, ::1], f8[::1], f8[:, ::1])")
+def set_out(arrays, head, source):
     """A frame's opening where a prediction is corrected: POSE goes along, NOW and EASED are set."""
-    begin(
-        joints_i,
-        joints_f,
-        effectors_i,
-        head,
-        source,
-        goals,
-        params,
-        poses,
-        roots,
-        marks,
-        ease,
-        world,
-        free,
-        bound,
-        report,
-    )
-    eased = marks[EASED]
-    follow(joints_i, joints_f, head, source, goals, params, poses, roots, ease, report)
-    if head[JUMP] == 0.0 and report[FRESH] == 0.0:
+    w = opened(arrays)
+    goals = w.marks[AIMED]
+    eased = w.marks[EASED]
+    aim(w.effectors_f, w.head, w.goals, goals)
+    note_steps(w.poses, source, head[JUMP] != 0.0 or w.report[FRESH] != 0.0, w.steps)
+    begin(arrays, head, source, goals)
+    follow(arrays, head, source, goals)
+    if head[JUMP] == 0.0 and w.report[FRESH] == 0.0:
         for f in range(goals.shape[0]):
-            if goals[f, STRENGTH] > 0.0 and ease[0, f] == 0.0:
+            if goals[f, STRENGTH] > 0.0 and w.ease[0, f] == 0.0:
                 # A new effector starts where the performer's increment has taken it.
-                forward(joints_i, joints_f, eased, roots[POSE], poses[POSE], world, free)
+                place(arrays, eased)
                 break
-    start_goals(effectors_i, world, goals, ease, marks[LAST_GOALS], eased)
-    ease_goals(params, ease, goals, marks[LAST_GOALS], params[DT], 1.0, eased)
-    copy_matrix(goals, marks[LAST_GOALS])
+    start_goals(w.effectors_i, w.world, goals, w.ease, w.marks[LAST_GOALS], eased)
+    ease_goals(w.params, w.ease, goals, w.marks[LAST_GOALS], w.params[DT], 1.0, eased)
+    copy_matrix(goals, w.marks[LAST_GOALS])
 
 
 @part("UniTuple(f8, 2)(f8[:, ::1], i8, f8, f8, f8)")

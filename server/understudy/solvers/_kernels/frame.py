@@ -43,7 +43,9 @@ from understudy.solvers._kernels.layout import (
     ROTATION,
     STRENGTH,
 )
+from understudy.solvers._kernels.opening import opened
 from understudy.solvers._kernels.posture import carry_over, on_hinge
+from understudy.solvers._kernels.stages import place
 
 
 @part("i8(f8[::1])", inline=True)
@@ -59,20 +61,21 @@ def status_of(report):
     return status
 
 
-@part("b1(f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[::1])")
-def usable(head, source, goals, extra, params, report):
+@part("b1(i8[:, ::1])")
+def usable(arrays):
     """Whether a frame's numbers can be used: not a NaN or an infinity among them.
 
     Of one that cannot, nothing is remembered but a jump: the next continues the last good one.
     """
-    total = params[DT] + sum_of_sizes(source) + sum_of_sizes(goals) + sum_of_sizes(extra)
-    for i in range(head.shape[0]):
-        total += abs(head[i])
+    w = opened(arrays)
+    total = w.params[DT] + sum_of_sizes(w.source) + sum_of_sizes(w.goals) + sum_of_sizes(w.extra)
+    for i in range(w.head.shape[0]):
+        total += abs(w.head[i])
     if is_finite(total):
         return True
-    report[FINITE] = 0.0
-    if head[JUMP] != 0.0 and report[FRESH] == 0.0:
-        report[FRESH] = 2.0
+    w.report[FINITE] = 0.0
+    if w.head[JUMP] != 0.0 and w.report[FRESH] == 0.0:
+        w.report[FRESH] = 2.0
     return False
 
 
@@ -89,109 +92,85 @@ def distance(effectors_i, world, goals, f):
     return np.sqrt(size)
 
 
-@part(
-    "void(i8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[:, :, ::1], f8[:, ::1],"
-    " f8[:, ::1], f8[:, ::1])"
-)
-def go_along(joints_i, joints_f, head, source, goals, poses, roots, world, free):
+@part("void(i8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1])")
+def go_along(arrays, head, source, goals):
     """world <- the last pose after the performer's own increment, in scratch (BEST).
 
     A limb whose capture snaps takes its goal with it: that goal has not leapt.
     """
-    copy_matrix(poses[POSE], poses[BEST])
+    w = opened(arrays)
+    copy_matrix(w.poses[POSE], w.poses[BEST])
     for r in range(3):
-        roots[BEST, r] = roots[POSE, r] + head[r] - roots[LAST, r]
-    carry_over(joints_i, joints_f, goals, poses[LAST], source, poses[BEST])
-    forward(joints_i, joints_f, goals, roots[BEST], poses[BEST], world, free)
+        w.roots[BEST, r] = w.roots[POSE, r] + head[r] - w.roots[LAST, r]
+    carry_over(w.joints_i, w.joints_f, goals, w.poses[LAST], source, w.poses[BEST])
+    forward(w.joints_i, w.joints_f, goals, w.roots[BEST], w.poses[BEST], w.world, w.free)
 
 
-@part(
-    "f8(i8[:, ::1], f8[:, ::1], i8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[::1],"
-    " f8[:, :, ::1], f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1],"
-    " f8[::1])"
-)
-def begin(
-    joints_i,
-    joints_f,
-    effectors_i,
-    head,
-    source,
-    goals,
-    params,
-    poses,
-    roots,
-    marks,
-    ease,
-    world,
-    free,
-    bound,
-    report,
-):
+@part("f8(i8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1])")
+def begin(arrays, head, source, goals):
     """Keep the last pose, let go of held joints, and find what does not continue the last frame.
 
     Says how far (m) the farthest goal has gone since the last frame; 0 after a jump.
     """
-    n = joints_i.shape[0]
+    w = opened(arrays)
+    n = w.joints_i.shape[0]
     k = goals.shape[0]
-    q = poses[POSE]
-    fresh = report[FRESH] == 1.0
-    copy_matrix(q, poses[KEPT])
+    q = w.poses[POSE]
+    fresh = w.report[FRESH] == 1.0
+    copy_matrix(q, w.poses[KEPT])
     for r in range(3):
-        roots[KEPT, r] = roots[POSE, r]
+        w.roots[KEPT, r] = w.roots[POSE, r]
     for j in range(n):
-        if bound[j] == 2:  # held back in the last frame: free again
-            bound[j] = 0
-        if bound[j] == 0:
+        if w.bound[j] == 2:  # held back in the last frame: free again
+            w.bound[j] = 0
+        if w.bound[j] == 0:
             for r in range(9):
-                free[j, r] = 0.0
-            free[j, 0] = free[j, 4] = free[j, 8] = 1.0
+                w.free[j, r] = 0.0
+            w.free[j, 0] = w.free[j, 4] = w.free[j, 8] = 1.0
         else:  # a hinge, whatever a limit has taken from it
             for r in range(3):
                 for t in range(3):
-                    free[j, 3 * r + t] = joints_f[j, AXIS + r] * joints_f[j, AXIS + t]
+                    w.free[j, 3 * r + t] = w.joints_f[j, AXIS + r] * w.joints_f[j, AXIS + t]
     if fresh:  # nothing to continue: start from the performer's own posture
         for j in range(n):
-            if joints_i[j, FREEDOM] == 0:
+            if w.joints_i[j, FREEDOM] == 0:
                 for r in range(4):
                     q[j, r] = source[j, r]
-            elif joints_i[j, FREEDOM] == 1:
-                on_hinge(joints_f, j, source, q)
+            elif w.joints_i[j, FREEDOM] == 1:
+                on_hinge(w.joints_f, j, source, q)
         for r in range(3):
-            roots[POSE, r] = head[r]
+            w.roots[POSE, r] = head[r]
     farthest = 0.0
-    if head[JUMP] != 0.0 or report[FRESH] != 0.0:
-        copy_matrix(source, poses[LAST])
-        copy_matrix(goals, marks[LAST_GOALS])
+    if head[JUMP] != 0.0 or w.report[FRESH] != 0.0:
+        copy_matrix(source, w.poses[LAST])
+        copy_matrix(goals, w.marks[LAST_GOALS])
         for r in range(3):
-            roots[LAST, r] = head[r]
+            w.roots[LAST, r] = head[r]
         if fresh:
-            copy_matrix(goals, marks[EASED])
+            copy_matrix(goals, w.marks[EASED])
             for f in range(k + 1):
-                ease[0, f] = params[EASE_S]
+                w.ease[0, f] = w.params[EASE_S]
         else:
-            copy_matrix(goals, marks[WANTED])
+            copy_matrix(goals, w.marks[WANTED])
             for f in range(k):
-                marks[WANTED, f, STRENGTH] = 0.0
-            forward(joints_i, joints_f, marks[WANTED], roots[POSE], q, world, free)
+                w.marks[WANTED, f, STRENGTH] = 0.0
+            place(arrays, w.marks[WANTED])
             for f in range(k + 1):
-                ease[0, f] = 0.0
+                w.ease[0, f] = 0.0
     else:
-        reach = params[MAX_EFFECTOR_SPEED] * params[DT]
+        reach = w.params[MAX_EFFECTOR_SPEED] * w.params[DT]
         predicted = False
         for f in range(k):
             if goals[f, STRENGTH] > 0.0:
                 size = 0.0
                 for r in range(3):
-                    size += (goals[f, GOAL + r] - marks[LAST_GOALS, f, GOAL + r]) ** 2
+                    size += (goals[f, GOAL + r] - w.marks[LAST_GOALS, f, GOAL + r]) ** 2
                 if size > reach * reach:
                     if not predicted:
-                        go_along(
-                            joints_i, joints_f, head, source, goals, poses, roots,
-                            world, free,
-                        )  # fmt: skip
+                        go_along(arrays, head, source, goals)
                         predicted = True
-                    if distance(effectors_i, world, goals, f) > reach:
-                        ease[0, f] = 0.0  # no limb moves like that: eased in like a new effector
+                    if distance(w.effectors_i, w.world, goals, f) > reach:
+                        w.ease[0, f] = 0.0  # no limb moves like that: eased in like a new effector
                         continue
                 farthest = max(farthest, size)
     return np.sqrt(farthest)
@@ -220,30 +199,31 @@ def hold_base(head, eased, root, world, reached):
             world[j, r] += shift
 
 
-@part("i8(f8[:, ::1], f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8, f8[::1])")
-def finish(effectors_f, goals, poses, roots, ease, reached, clipped, report):
+@part("i8(i8[:, ::1], i8)")
+def finish(arrays, clipped):
     """A pose that is not finite gives way to the last good one; says the frame's status."""
-    q = poses[POSE]
-    root = roots[POSE]
+    w = opened(arrays)
+    q = w.poses[POSE]
+    root = w.roots[POSE]
     if is_finite(root[0] + root[1] + root[2] + sum_of_sizes(q)):
-        report[FINITE] = 1.0
+        w.report[FINITE] = 1.0
     else:
-        report[FINITE] = 0.0
-        report[LAST_BASE] = -1.0
-        copy_matrix(poses[KEPT], q)
+        w.report[FINITE] = 0.0
+        w.report[LAST_BASE] = -1.0
+        copy_matrix(w.poses[KEPT], q)
         for r in range(3):
-            root[r] = roots[KEPT, r]
-    report[FRESH] = 0.0
-    report[CLIPPED] = clipped
-    report[WORST] = 0.0
-    for f in range(goals.shape[0]):
+            root[r] = w.roots[KEPT, r]
+    w.report[FRESH] = 0.0
+    w.report[CLIPPED] = clipped
+    w.report[WORST] = 0.0
+    for f in range(w.goals.shape[0]):
         size = 0.0
-        if goals[f, STRENGTH] > 0.0:
+        if w.goals[f, STRENGTH] > 0.0:
             for r in range(3):
                 part = 0.0
                 for t in range(3):
-                    part += effectors_f[f, 3 * r + t] * (goals[f, GOAL + t] - reached[f, t])
+                    part += w.effectors_f[f, 3 * r + t] * (w.goals[f, GOAL + t] - w.reached[f, t])
                 size += part * part
-        ease[1, f] = np.sqrt(size)
-        report[WORST] = max(report[WORST], ease[1, f])
-    return status_of(report)
+        w.ease[1, f] = np.sqrt(size)
+        w.report[WORST] = max(w.report[WORST], w.ease[1, f])
+    return status_of(w.report)

@@ -1,8 +1,12 @@
-"""The arrays of a frame-by-frame solver, out of the one table it is called with."""
+"""The arrays of a frame-by-frame solver, out of the one table it is called with.
+
+Kernels that need many of them take the table and open it: a call pays for every array it is given,
+and what is not used of an opened table costs nothing.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from understudy.kinematics.compiled import part
 from understudy.kinematics.tables import (
@@ -11,32 +15,52 @@ from understudy.kinematics.tables import (
     index_matrix,
     index_vector,
     matrix,
+    tensor5,
     vector,
 )
 
-# Places of the targets' arrays, which may be others in every frame, and of a solver's own.
+# Places of the targets' arrays, which may be others in every frame, and of a solver's own memory.
 HEAD: Final = 7
 SOURCE: Final = 8
 GOALS: Final = 9
-JACOBIANS: Final = 24
-MEMORY: Final = 25
-PERFORMED: Final = 26
+MEMORY: Final = 26
 
 
-@part(
-    "Tuple((i8[:, ::1], f8[:, ::1], i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, :, ::1],"
-    " i8[:, :, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[:, :, ::1],"
-    " f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1],"
-    " f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[::1]))(i8[:, ::1])",
-    inline=True,
-)
+class Work(NamedTuple):
+    """What all solvers have, in the table's order: the plan, the targets, state and scratch."""
+
+    joints_i: Any
+    joints_f: Any
+    effectors_i: Any
+    effectors_f: Any
+    blocks: Any
+    chains: Any
+    member: Any
+    head: Any
+    source: Any
+    goals: Any
+    extra: Any
+    params: Any
+    poses: Any
+    roots: Any
+    marks: Any
+    ease: Any
+    world: Any
+    reached: Any
+    free: Any
+    bound: Any
+    A: Any
+    rows: Any
+    d: Any
+    report: Any
+    J: Any
+    steps: Any
+
+
+@part("(i8[:, ::1],)", inline=True)
 def opened(arrays):
-    """What all solvers have, in this order: the plan, the targets, state and scratch.
-
-    joints_i, joints_f, effectors_i, effectors_f, blocks, chains, member, head, source, goals,
-    extra, params, poses, roots, marks, ease, world, reached, free, bound, A, rows, d, report.
-    """
-    return (
+    """The arrays of a table."""
+    return Work(
         index_matrix(arrays, 0),
         matrix(arrays, 1),
         index_matrix(arrays, 2),
@@ -44,9 +68,9 @@ def opened(arrays):
         index_matrix(arrays, 4),
         index_cube(arrays, 5),
         index_cube(arrays, 6),
-        vector(arrays, 7),
-        matrix(arrays, 8),
-        matrix(arrays, 9),
+        vector(arrays, HEAD),
+        matrix(arrays, SOURCE),
+        matrix(arrays, GOALS),
         matrix(arrays, 10),
         vector(arrays, 11),
         cube(arrays, 12),
@@ -61,4 +85,6 @@ def opened(arrays):
         matrix(arrays, 21),
         matrix(arrays, 22),
         vector(arrays, 23),
+        tensor5(arrays, 24),
+        matrix(arrays, 25),
     )

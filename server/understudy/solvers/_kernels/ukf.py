@@ -12,19 +12,15 @@ import numpy as np
 
 from understudy.kinematics._kernels import copy_matrix
 from understudy.kinematics.compiled import kernel, part
-from understudy.kinematics.tables import matrix, tensor5
+from understudy.kinematics.tables import matrix
 from understudy.solvers._kernels.algorithm_one import gain, measurement, radii
-from understudy.solvers._kernels.body import errors, forward
 from understudy.solvers._kernels.correction import correct
-from understudy.solvers._kernels.easing import aim
 from understudy.solvers._kernels.following import VARIANCE, set_out, track
 from understudy.solvers._kernels.frame import finish, hold_base, status_of, usable
 from understudy.solvers._kernels.frame_layout import (
-    AIMED,
     DT,
     EASED,
     FRESH,
-    MAX_JOINT_STEP,
     NOW,
     POSE,
     PRIOR,
@@ -32,10 +28,9 @@ from understudy.solvers._kernels.frame_layout import (
     TRACKED,
 )
 from understudy.solvers._kernels.layout import BASE, EXACT, FREEDOM, HEAD_FLOATS, JUMP
-from understudy.solvers._kernels.opening import JACOBIANS, MEMORY, PERFORMED, opened
-from understudy.solvers._kernels.pace import note_steps
-from understudy.solvers._kernels.posture import apply
-from understudy.solvers._kernels.rows import back_substitute, cholesky, jacobian
+from understudy.solvers._kernels.opening import MEMORY, opened
+from understudy.solvers._kernels.rows import back_substitute, cholesky
+from understudy.solvers._kernels.stages import linearise, measure, move
 from understudy.solvers._kernels.ukf_layout import (
     AGILITY,
     CARRY,
@@ -58,117 +53,46 @@ def coordinates(joints_i):
     return count
 
 
-@part(
-    "i8(i8[:, ::1], f8[:, ::1], i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], i8[:, ::1],"
-    " f8[:, ::1], f8[::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1],"
-    " f8[:, :, :, :, ::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1])"
-)
-def as_published(
-    joints_i,
-    joints_f,
-    effectors_i,
-    effectors_f,
-    blocks,
-    chain,
-    moves,
-    goals,
-    params,
-    poses,
-    roots,
-    world,
-    reached,
-    free,
-    bound,
-    J,
-    A,
-    rows,
-    d,
-):
+@part("i8(i8[:, ::1], f8[:, ::1])")
+def as_published(arrays, goals):
     """POSE <- PRIOR corrected by Algorithm 1, as often as there are passes.
 
     Where its covariance is not definite there is no correction.
     """
-    m = 3 * blocks.shape[0]
-    q = poses[POSE]
-    root = roots[POSE]
-    copy_matrix(poses[PRIOR], q)
+    w = opened(arrays)
+    m = 3 * w.blocks.shape[0]
+    chain = w.chains[0]
+    copy_matrix(w.poses[PRIOR], w.poses[POSE])
     for r in range(3):
-        root[r] = roots[PRIOR, r]
-    spread = coordinates(joints_i) + params[KAPPA]
-    variance = params[SIGMA_RAD] ** 2
-    root_variance = variance * params[ROOT_MOBILITY]
-    e = rows[0]
-    y = rows[1]
+        w.roots[POSE, r] = w.roots[PRIOR, r]
+    spread = coordinates(w.joints_i) + w.params[KAPPA]
+    variance = w.params[SIGMA_RAD] ** 2
+    root_variance = variance * w.params[ROOT_MOBILITY]
+    e = w.rows[0]
+    y = w.rows[1]
     worst = 0
-    for _ in range(int(params[PASSES])):
-        worst = max(worst, forward(joints_i, joints_f, goals, root, q, world, free))
-        errors(effectors_i, effectors_f, goals, blocks, world, reached, e)
-        jacobian(
-            joints_i,
-            bound,
-            effectors_i,
-            effectors_f,
-            goals,
-            blocks,
-            chain,
-            world,
-            reached,
-            free,
-            J[0],
-        )
+    for _ in range(int(w.params[PASSES])):
+        worst = max(worst, measure(arrays, goals))
+        linearise(arrays, 0, goals)
         radii(
-            joints_i,
-            joints_f,
-            bound,
-            effectors_i,
-            effectors_f,
-            goals,
-            blocks,
-            chain,
-            world,
-            reached,
-            J[1],
-        )
+            w.joints_i, w.joints_f, w.bound, w.effectors_i, w.effectors_f, goals, w.blocks, chain,
+            w.world, w.reached, w.J[1],
+        )  # fmt: skip
         measurement(
-            joints_f,
-            effectors_f,
-            goals,
-            blocks,
-            chain,
-            moves,
-            spread,
-            variance,
-            root_variance,
-            J[0],
-            J[1],
-            A[0],
-            y,
-        )
-        if cholesky(A[0], m) == 0:
+            w.joints_f, w.effectors_f, goals, w.blocks, chain, w.member[0], spread, variance,
+            root_variance, w.J[0], w.J[1], w.A[0], y,
+        )  # fmt: skip
+        if cholesky(w.A[0], m) == 0:
             break
         for i in range(m):
             y[i] = e[i] - y[i]
-        back_substitute(A[0], y, m)
+        back_substitute(w.A[0], y, m)
         gain(
-            joints_f,
-            effectors_f,
-            goals,
-            blocks,
-            chain,
-            spread,
-            variance,
-            root_variance,
-            J[0],
-            y,
-            d,
-        )
-        worst = max(
-            worst,
-            apply(joints_i, joints_f, goals, bound, free, d, params[MAX_JOINT_STEP], root, q),
-        )
-    worst = max(worst, forward(joints_i, joints_f, goals, root, q, world, free))
-    errors(effectors_i, effectors_f, goals, blocks, world, reached, e)
-    return worst
+            w.joints_f, w.effectors_f, goals, w.blocks, chain, spread, variance, root_variance,
+            w.J[0], y, w.d,
+        )  # fmt: skip
+        worst = max(worst, move(arrays, goals))
+    return max(worst, measure(arrays, goals))
 
 
 @kernel("i8(i8[:, ::1], f8)")
@@ -177,101 +101,36 @@ def step(arrays, dt):
 
     State: `poses`, `roots`, `marks`, `ease`, `tracks`; the rest is scratch or input.
     """
-    (
-        joints_i, joints_f, effectors_i, effectors_f, blocks, chains, member, head, source, goals,
-        extra, params, poses, roots, marks, ease, world, reached, free, bound, A, rows, d, report,
-    ) = opened(arrays)  # fmt: skip
-    J = tensor5(arrays, JACOBIANS)
+    w = opened(arrays)
     tracks = matrix(arrays, MEMORY)
+    params = w.params
     params[DT] = dt
-    if not usable(head, source, goals, extra, params, report):
-        return status_of(report)
-    aimed = marks[AIMED]
-    aim(effectors_f, head, goals, aimed)
-    followed = source
-    where = head
+    if not usable(arrays):
+        return status_of(w.report)
+    followed = w.source
+    where = w.head
     if params[CARRY] != 0.0:
-        restart = 1 if head[JUMP] != 0.0 or report[FRESH] != 0.0 else 0
-        followed = poses[TRACKED]
-        where = roots[TRACKED]
+        restart = 1 if w.head[JUMP] != 0.0 or w.report[FRESH] != 0.0 else 0
+        followed = w.poses[TRACKED]
+        where = w.roots[TRACKED]
         track(
-            head,
-            source,
-            params[DT],
-            params[AGILITY],
-            params[NOISE_RAD],
-            params[NOISE_M],
-            restart,
-            tracks,
-            followed,
-            where,
-        )
+            w.head, w.source, dt, params[AGILITY], params[NOISE_RAD], params[NOISE_M], restart,
+            tracks, followed, where,
+        )  # fmt: skip
         for r in range(3, HEAD_FLOATS):
-            where[r] = head[r]
+            where[r] = w.head[r]
     else:
         tracks[0, VARIANCE] = 0.0
-    performed = matrix(arrays, PERFORMED)
-    note_steps(poses, followed, head[JUMP] != 0.0 or report[FRESH] != 0.0, performed)
-    set_out(
-        joints_i, joints_f, effectors_i, where, followed, aimed, params, poses, roots, marks, ease,
-        world, free, bound, report,
-    )  # fmt: skip
-    eased = marks[EASED]
-    copy_matrix(poses[NOW], poses[PRIOR])
+    set_out(arrays, where, followed)
+    eased = w.marks[EASED]
+    copy_matrix(w.poses[NOW], w.poses[PRIOR])
     for r in range(3):
-        roots[PRIOR, r] = roots[NOW, r]
+        w.roots[PRIOR, r] = w.roots[NOW, r]
     if params[FORM] == 0.0:
         s = params[SIGMA_RAD]
-        held = correct(
-            joints_i,
-            joints_f,
-            effectors_i,
-            effectors_f,
-            blocks,
-            chains[0],
-            member[0],
-            eased,
-            0.0,
-            np.sin(s) / s,
-            int(params[PASSES]),
-            params,
-            extra,
-            poses,
-            roots,
-            world,
-            reached,
-            free,
-            bound,
-            J[0],
-            A,
-            rows,
-            d,
-            ease,
-            performed,
-            report,
-        )
+        held = correct(arrays, eased, 0.0, np.sin(s) / s, int(params[PASSES]))
     else:
-        held = as_published(
-            joints_i,
-            joints_f,
-            effectors_i,
-            effectors_f,
-            blocks,
-            chains[0],
-            member[0],
-            eased,
-            params,
-            poses,
-            roots,
-            world,
-            reached,
-            free,
-            bound,
-            J,
-            A,
-            rows,
-            d,
-        )
-    if head[BASE] >= 0.0:
-        hold_base(head, eased, roots[POSE], world, reached)
-    return finish(effectors_f, goals, poses, roots, ease, reached, held, report)
+        held = as_published(arrays, eased)
+    if w.head[BASE] >= 0.0:
+        hold_base(w.head, eased, w.roots[POSE], w.world, w.reached)
+    return finish(arrays, held)
