@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from types import ModuleType
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -40,6 +41,9 @@ class Clik(Filter):
     """
 
     name = "clik"
+    kernel = staticmethod(step)
+    knows = PARAMETERS
+    own: ClassVar[ModuleType] = clik_layout
 
     def __init__(
         self,
@@ -55,17 +59,15 @@ class Clik(Filter):
         super().__init__(
             skeleton,
             effectors,
-            step=step,
-            known=PARAMETERS,
-            own=clik_layout,
-            memory=np.zeros(BASE_FLOATS),
+            parameters,
             limits=limits,
             mobilities=mobilities,
             orientation_arm_m=orientation_arm_m,
         )
         self.secondary = secondary
-        self.set_parameters(parameters or {})
-        self.reset()
+
+    def _blank_memory(self) -> FloatArray:
+        return np.zeros(BASE_FLOATS)
 
     def reset(self, pose: Pose | None = None) -> None:
         """Forget the past: start at the next frame's own posture, or ease in from `pose`."""

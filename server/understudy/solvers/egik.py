@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Mapping
+from types import ModuleType
+from typing import ClassVar, Final
 
 import numpy as np
 
 from understudy.kinematics import FloatArray, Skeleton
-from understudy.kinematics.limits import JointLimits
-from understudy.kinematics.tasks import Effector
 from understudy.solvers._kernels import egik_layout
 from understudy.solvers._kernels.egik import step
 from understudy.solvers.base import ParameterValue
@@ -30,31 +29,15 @@ class Egik(Filter):
     """The weighted objective of goals and imitation, causal: two past frames are remembered."""
 
     name = "egik"
+    kernel = staticmethod(step)
+    knows = PARAMETERS
+    own: ClassVar[ModuleType] = egik_layout
 
-    def __init__(
-        self,
-        skeleton: Skeleton,
-        effectors: Sequence[Effector],
-        parameters: Mapping[str, ParameterValue] | None = None,
-        *,
-        limits: JointLimits | None = None,
-        mobilities: FloatArray | None = None,
-        orientation_arm_m: float = 0.2,
-    ) -> None:
-        super().__init__(
-            skeleton,
-            effectors,
-            step=step,
-            known=PARAMETERS,
-            own=egik_layout,
-            memory=np.zeros((2, 1 + len(skeleton), 3)),
-            limits=limits,
-            mobilities=mobilities,
-            orientation_arm_m=orientation_arm_m,
-        )
-        self._params[egik_layout.LINKS_M] = total_link_length(skeleton)
-        self.reset()
-        self.set_parameters(parameters or {})
+    def _blank_memory(self) -> FloatArray:
+        return np.zeros((2, 1 + len(self.skeleton), 3))
+
+    def _add_own(self) -> None:
+        self._params[egik_layout.LINKS_M] = total_link_length(self.skeleton)
 
 
 def total_link_length(skeleton: Skeleton) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -53,26 +53,28 @@ SecondaryTask = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]
 class Filter:
     """A causal solver around one compiled `step`, which all of them call with the same arrays.
 
-    `own` is the module with the columns of the solver's own parameters; a column is called like its
-    parameter, in capitals. `memory` is what the solver remembers besides poses and goals.
+    A solver names its compiled `kernel`, the parameters it `knows`, the module with the columns of
+    its `own` ones (a column is called like its parameter, in capitals) and how many `jacobians`
+    its kernel keeps.
     """
 
-    name: str
+    name: ClassVar[str]
+    kernel: ClassVar[Callable[..., int]]
+    knows: ClassVar[Sequence[Parameter]]
+    own: ClassVar[ModuleType]
+    jacobians: ClassVar[int] = 1
+
     secondary: SecondaryTask | None = None
 
     def __init__(
         self,
         skeleton: Skeleton,
         effectors: Sequence[Effector],
+        parameters: Mapping[str, ParameterValue] | None = None,
         *,
-        step: Callable[..., int],
-        known: Sequence[Parameter],
-        own: ModuleType,
-        memory: FloatArray,
-        limits: JointLimits | None,
-        mobilities: FloatArray | None,
-        orientation_arm_m: float,
-        jacobians: int = 1,
+        limits: JointLimits | None = None,
+        mobilities: FloatArray | None = None,
+        orientation_arm_m: float = 0.2,
     ) -> None:
         self.skeleton = skeleton
         self.effectors = tuple(effectors)
@@ -85,18 +87,18 @@ class Filter:
         )
         self.limits = plan.limits
         n, k, b = len(skeleton), len(self.effectors), len(plan.blocks)
-        self._step = step
-        self._params: FloatArray = np.zeros(own.PARAMS)
-        columns = vars(common) | vars(own)
+        self._params: FloatArray = np.zeros(self.own.PARAMS)
+        columns = vars(common) | vars(self.own)
         self._slots: dict[str, Slot] = {
-            parameter.name: (self._params, columns[parameter.name.upper()]) for parameter in known
+            parameter.name: (self._params, columns[parameter.name.upper()])
+            for parameter in self.knows
         }
-        self._known = list(known)
+        self._known = list(self.knows)
         self._general = len(self._known)
-        for parameter in known:
+        for parameter in self.knows:
             self._params[columns[parameter.name.upper()]] = parameter.default
         self.plan = plan
-        self._memory = memory
+        self._memory = self._blank_memory()
         self._extra: FloatArray = np.zeros((1 + n, 3))
         self._poses: FloatArray = np.zeros((common.POSES, n, 4))
         self._roots: FloatArray = np.zeros((common.POSES, layout.HEAD_FLOATS))
@@ -133,13 +135,23 @@ class Filter:
             self._rows,
             np.zeros((1 + n, 3)),
             self._report,
-            np.zeros((jacobians, b, n, 3, 3)),
+            np.zeros((self.jacobians, b, n, 3, 3)),
             self._steps,
             self._memory,
         )
         self._solution = Solution(
             self._roots[common.POSE, :3], self._poses[common.POSE], self._ease[1, :k]
         )
+        self._add_own()
+        self.reset()
+        self.set_parameters(parameters or {})
+
+    def _blank_memory(self) -> FloatArray:
+        """What the solver remembers besides poses and goals, zeroed by a reset."""
+        raise NotImplementedError
+
+    def _add_own(self) -> None:
+        """What a solver has beyond that: parameters and figures of this character alone."""
 
     def reset(self, pose: Pose | None = None) -> None:
         """Forget the past: start at the next frame's own posture, or ease in from `pose`."""
@@ -195,7 +207,7 @@ class Filter:
             self._arrays.put(opening.SOURCE, targets.rotations_xyzw)
             self._arrays.put(opening.GOALS, targets.goals)
         solution = self._solution
-        solution.status = _STATUSES[self._step(self._arrays.rows, dt)]
+        solution.status = _STATUSES[self.kernel(self._arrays.rows, dt)]
         return solution
 
     def _add_slot(self, name: str, high: float, meaning: str, slot: Slot) -> None:

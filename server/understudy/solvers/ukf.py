@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Mapping
+from types import ModuleType
+from typing import ClassVar, Final
 
 import numpy as np
 
-from understudy.kinematics import FloatArray, Skeleton
-from understudy.kinematics.limits import JointLimits
-from understudy.kinematics.tasks import Effector
+from understudy.kinematics import FloatArray
 from understudy.solvers._kernels import layout, ukf_layout
 from understudy.solvers._kernels.following import TRACK_FLOATS
 from understudy.solvers._kernels.ukf import coordinates, step
@@ -51,30 +50,16 @@ class Ukf(Filter):
     """
 
     name = "ukf"
+    kernel = staticmethod(step)
+    knows = PARAMETERS
+    own: ClassVar[ModuleType] = ukf_layout
+    jacobians = 2
 
-    def __init__(
-        self,
-        skeleton: Skeleton,
-        effectors: Sequence[Effector],
-        parameters: Mapping[str, ParameterValue] | None = None,
-        *,
-        limits: JointLimits | None = None,
-        mobilities: FloatArray | None = None,
-        orientation_arm_m: float = 0.2,
-    ) -> None:
-        super().__init__(
-            skeleton,
-            effectors,
-            step=step,
-            known=PARAMETERS,
-            own=ukf_layout,
-            memory=np.zeros((1 + len(skeleton), TRACK_FLOATS)),
-            limits=limits,
-            mobilities=mobilities,
-            orientation_arm_m=orientation_arm_m,
-            jacobians=2,
-        )
-        for j, joint in enumerate(skeleton.names):
+    def _blank_memory(self) -> FloatArray:
+        return np.zeros((1 + len(self.skeleton), TRACK_FLOATS))
+
+    def _add_own(self) -> None:
+        for j, joint in enumerate(self.skeleton.names):
             self._add_slot(
                 f"mobility.{joint}",
                 100.0,
@@ -88,8 +73,6 @@ class Ukf(Filter):
                 "softness, m^2",
                 (self.plan.effectors_f, (f, layout.SOFTNESS)),
             )
-        self.reset()
-        self.set_parameters(parameters or {})
 
     def set_parameters(self, values: Mapping[str, ParameterValue]) -> None:
         """Change parameters between two frames; the pose goes over smoothly."""
