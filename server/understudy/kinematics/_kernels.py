@@ -48,6 +48,46 @@ def product(ax, ay, az, aw, bx, by, bz, bw):
     )
 
 
+@part("UniTuple(f8, 4)(f8[:, ::1], i8, i8, f8[:, ::1], i8, i8)", inline=True)
+def row_product(a, i, at, b, j, bt):
+    """The quaternion a[i, at:at+4] b[j, bt:bt+4]."""
+    return product(
+        a[i, at], a[i, at + 1], a[i, at + 2], a[i, at + 3],
+        b[j, bt], b[j, bt + 1], b[j, bt + 2], b[j, bt + 3],
+    )  # fmt: skip
+
+
+@part("UniTuple(f8, 4)(f8[:, ::1], i8, i8, f8[:, ::1], i8, i8)", inline=True)
+def row_quotient(a, i, at, b, j, bt):
+    """The quaternion a[i, at:at+4]^-1 b[j, bt:bt+4]: what comes after a to make b."""
+    return product(
+        -a[i, at], -a[i, at + 1], -a[i, at + 2], a[i, at + 3],
+        b[j, bt], b[j, bt + 1], b[j, bt + 2], b[j, bt + 3],
+    )  # fmt: skip
+
+
+@part("void(f8[:, ::1], i8, i8, f8, f8, f8, f8)", inline=True)
+def put_row(out, j, at, x, y, z, w):
+    """out[j, at:at+4] <- x, y, z, w."""
+    out[j, at] = x
+    out[j, at + 1] = y
+    out[j, at + 2] = z
+    out[j, at + 3] = w
+
+
+@part("UniTuple(f8, 3)(f8, f8, f8, f8, f8, f8, f8)", inline=True)
+def rotated(x, y, z, w, vx, vy, vz):
+    """The vector v turned by a unit quaternion."""
+    tx = 2.0 * (y * vz - z * vy)
+    ty = 2.0 * (z * vx - x * vz)
+    tz = 2.0 * (x * vy - y * vx)
+    return (
+        vx + w * tx + y * tz - z * ty,
+        vy + w * ty + z * tx - x * tz,
+        vz + w * tz + x * ty - y * tx,
+    )
+
+
 @part("UniTuple(f8, 9)(f8, f8, f8, f8)", inline=True)
 def matrix_of(x, y, z, w):
     """The rotation matrix of a unit quaternion, row by row."""
@@ -73,10 +113,7 @@ def put_unit(q, j, x, y, z, w):
         k = 1.0 - off * (0.5 - 0.375 * off)
     else:
         k = 1.0 / np.sqrt(size)
-    q[j, 0] = x * k
-    q[j, 1] = y * k
-    q[j, 2] = z * k
-    q[j, 3] = w * k
+    put_row(q, j, 0, x * k, y * k, z * k, w * k)
 
 
 @part("void(f8[:, ::1], i8, f8, f8, f8)", inline=True)
@@ -118,7 +155,7 @@ def log_of(x, y, z, w):
 @part("UniTuple(f8, 3)(f8[:, ::1], i8, f8[:, ::1], i8)", inline=True)
 def difference(a, i, b, j):
     """log(a[i]^-1 b[j]): the body increment (rad, at most pi long) that takes a[i] to b[j]."""
-    x, y, z, w = product(-a[i, 0], -a[i, 1], -a[i, 2], a[i, 3], b[j, 0], b[j, 1], b[j, 2], b[j, 3])
+    x, y, z, w = row_quotient(a, i, 0, b, j, 0)
     return log_of(x, y, z, w)
 
 

@@ -224,16 +224,7 @@ class WholeClipEgik:
                         bound[t, j] = max(bound[t, j], 2)
                         back = rotations.multiply(rotations.conjugate(before), turned[t, j])
                         deviations[t, 1 + j] += rotations.log(back)
-            forward(plan.joints_i, plan.joints_f, goals, roots[t], turned[t], self._world, free[t])
-            errors(
-                plan.effectors_i,
-                plan.effectors_f,
-                goals,
-                plan.blocks,
-                self._world,
-                self._reached,
-                missing[t],
-            )
+            self._measure(goals, roots[t], turned[t], free[t], missing[t])
         state = _State(deviations, roots, turned, missing, bound, free, 0.0)
         if not copied:
             d = deviations.reshape(frames, -1)[:, self._variables]
@@ -241,6 +232,21 @@ class WholeClipEgik:
                 np.sum(self._weights * missing**2) + np.sum(self._precision * d * self._smooth(d))
             )
         return state
+
+    def _measure(
+        self,
+        goals: FloatArray,
+        root: FloatArray,
+        turned: FloatArray,
+        free: FloatArray,
+        missing: FloatArray,
+    ) -> None:
+        """Where a pose has its joints and points; `missing` (3b,) <- their way to `goals`, m."""
+        plan, world = self._plan, self._world
+        forward(plan.joints_i, plan.joints_f, goals, root, turned, world, free)
+        errors(
+            plan.effectors_i, plan.effectors_f, goals, plan.blocks, world, self._reached, missing
+        )
 
     def _smooth(self, d: FloatArray) -> FloatArray:
         """B d for the differences in time: half the gradient of their sum of squares."""
@@ -255,23 +261,8 @@ class WholeClipEgik:
     def _rows(self, state: _State, t: int) -> FloatArray:
         """d(reached) / d(variables) of frame t, (3b, variables)."""
         plan = self._plan
-        forward(
-            plan.joints_i,
-            plan.joints_f,
-            self._goals[t],
-            state.roots[t],
-            state.rotations_xyzw[t],
-            self._world,
-            state.free[t],
-        )
-        errors(
-            plan.effectors_i,
-            plan.effectors_f,
-            self._goals[t],
-            plan.blocks,
-            self._world,
-            self._reached,
-            self._e,
+        self._measure(
+            self._goals[t], state.roots[t], state.rotations_xyzw[t], state.free[t], self._e
         )
         jacobian(
             plan.joints_i,
@@ -335,24 +326,7 @@ class WholeClipEgik:
             goals = self._goals[t].copy()
             if copied:
                 goals[:, layout.STRENGTH] = 0.0
-            forward(
-                plan.joints_i,
-                plan.joints_f,
-                goals,
-                state.roots[t],
-                state.rotations_xyzw[t],
-                self._world,
-                state.free[t],
-            )
-            errors(
-                plan.effectors_i,
-                plan.effectors_f,
-                goals,
-                plan.blocks,
-                self._world,
-                self._reached,
-                self._e,
-            )
+            self._measure(goals, state.roots[t], state.rotations_xyzw[t], state.free[t], self._e)
             if self._heads[t, layout.BASE] >= 0.0 and not copied:
                 hold_base(self._heads[t], goals, state.roots[t], self._world, self._reached)
             goal = self._goals[t, :, layout.GOAL : layout.GOAL + 3]

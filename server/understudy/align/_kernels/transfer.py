@@ -11,6 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from understudy.kinematics._kernels import (
+    product,
+    put_row,
+    rotated,
+    row_product,
+    row_quotient,
+)
 from understudy.kinematics.compiled import kernel, part
 
 PARENT, SOURCE_A, SOURCE_B, VERBATIM, HAND = range(5)
@@ -36,24 +43,11 @@ def world_rotations(parents, q, world):
     """world (n, 4) <- world_from_joint of every joint, from parent_from_joint q (n, 4)."""
     for j in range(parents.shape[0]):
         p = parents[j]
-        bx = q[j, 0]
-        by = q[j, 1]
-        bz = q[j, 2]
-        bw = q[j, 3]
         if p < 0:
-            world[j, 0] = bx
-            world[j, 1] = by
-            world[j, 2] = bz
-            world[j, 3] = bw
+            put_row(world, j, 0, q[j, 0], q[j, 1], q[j, 2], q[j, 3])
         else:
-            ax = world[p, 0]
-            ay = world[p, 1]
-            az = world[p, 2]
-            aw = world[p, 3]
-            world[j, 0] = aw * bx + ax * bw + ay * bz - az * by
-            world[j, 1] = aw * by - ax * bz + ay * bw + az * bx
-            world[j, 2] = aw * bz + ax * by - ay * bx + az * bw
-            world[j, 3] = aw * bw - ax * bx - ay * by - az * bz
+            x, y, z, w = row_product(world, p, 0, q, j, 0)
+            put_row(world, j, 0, x, y, z, w)
 
 
 @part("void(f8[:, ::1], i8[:, ::1], f8[:, ::1], f8[:, ::1])")
@@ -63,33 +57,11 @@ def drive(source_world, links, constants, world):
         a = links[j, SOURCE_A]
         if a < 0:
             continue
-        ax = source_world[a, 0]
-        ay = source_world[a, 1]
-        az = source_world[a, 2]
-        aw = source_world[a, 3]
-        bx = constants[j, POST_A]
-        by = constants[j, POST_A + 1]
-        bz = constants[j, POST_A + 2]
-        bw = constants[j, POST_A + 3]
-        x = aw * bx + ax * bw + ay * bz - az * by
-        y = aw * by - ax * bz + ay * bw + az * bx
-        z = aw * bz + ax * by - ay * bx + az * bw
-        w = aw * bw - ax * bx - ay * by - az * bz
+        x, y, z, w = row_product(source_world, a, 0, constants, j, POST_A)
         f = constants[j, BLEND]
         if f != 0.0:
             b = links[j, SOURCE_B]
-            ax = source_world[b, 0]
-            ay = source_world[b, 1]
-            az = source_world[b, 2]
-            aw = source_world[b, 3]
-            bx = constants[j, POST_B]
-            by = constants[j, POST_B + 1]
-            bz = constants[j, POST_B + 2]
-            bw = constants[j, POST_B + 3]
-            ux = aw * bx + ax * bw + ay * bz - az * by
-            uy = aw * by - ax * bz + ay * bw + az * bx
-            uz = aw * bz + ax * by - ay * bx + az * bw
-            uw = aw * bw - ax * bx - ay * by - az * bz
+            ux, uy, uz, uw = row_product(source_world, b, 0, constants, j, POST_B)
             dot = x * ux + y * uy + z * uz + w * uw
             near = abs(dot)
             if near > 0.9995:  # so near that the chord and the arc differ by less than 1e-7
@@ -110,10 +82,7 @@ def drive(source_world, links, constants, world):
             y *= k
             z *= k
             w *= k
-        world[j, 0] = x
-        world[j, 1] = y
-        world[j, 2] = z
-        world[j, 3] = w
+        put_row(world, j, 0, x, y, z, w)
 
 
 @part("void(i8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1])")
@@ -129,26 +98,12 @@ def share_twist(links, constants, twist, world):
         if h < 0:
             continue
         # conj(G_forearm) G_hand hand_from_forearm: what the wrist does, in the forearm's frame.
-        ax = -world[j, 0]
-        ay = -world[j, 1]
-        az = -world[j, 2]
-        aw = world[j, 3]
-        bx = world[h, 0]
-        by = world[h, 1]
-        bz = world[h, 2]
-        bw = world[h, 3]
-        x = aw * bx + ax * bw + ay * bz - az * by
-        y = aw * by - ax * bz + ay * bw + az * bx
-        z = aw * bz + ax * by - ay * bx + az * bw
-        w = aw * bw - ax * bx - ay * by - az * bz
-        cx = constants[j, UNTWISTED]
-        cy = constants[j, UNTWISTED + 1]
-        cz = constants[j, UNTWISTED + 2]
-        cw = constants[j, UNTWISTED + 3]
-        qx = w * cx + x * cw + y * cz - z * cy
-        qy = w * cy - x * cz + y * cw + z * cx
-        qz = w * cz + x * cy - y * cx + z * cw
-        qw = w * cw - x * cx - y * cy - z * cz
+        x, y, z, w = row_quotient(world, j, 0, world, h, 0)
+        u = UNTWISTED
+        qx, qy, qz, qw = product(
+            x, y, z, w, constants[j, u], constants[j, u + 1], constants[j, u + 2],
+            constants[j, u + 3],
+        )  # fmt: skip
         ux = constants[j, BONE]
         uy = constants[j, BONE + 1]
         uz = constants[j, BONE + 2]
@@ -160,17 +115,11 @@ def share_twist(links, constants, twist, world):
         twist[j] = angle
         half = 0.25 * min(max(angle, -_LARGEST_TWIST_RAD), _LARGEST_TWIST_RAD)
         s = np.sin(half)
-        c = np.cos(half)
-        x = s * ux
-        y = s * uy
-        z = s * uz
-        ax = -ax
-        ay = -ay
-        az = -az
-        world[j, 0] = aw * x + ax * c + ay * z - az * y
-        world[j, 1] = aw * y - ax * z + ay * c + az * x
-        world[j, 2] = aw * z + ax * y - ay * x + az * c
-        world[j, 3] = aw * c - ax * x - ay * y - az * z
+        x, y, z, w = product(
+            world[j, 0], world[j, 1], world[j, 2], world[j, 3],
+            s * ux, s * uy, s * uz, np.cos(half),
+        )  # fmt: skip
+        put_row(world, j, 0, x, y, z, w)
 
 
 @part("f8(f8)", inline=True)
@@ -216,12 +165,7 @@ def level_hips(source_positions, source_legs, body, hips, world):
     vx = body[LEG_OFFSETS] - body[LEG_OFFSETS + 3]
     vy = body[LEG_OFFSETS + 1] - body[LEG_OFFSETS + 3 + 1]
     vz = body[LEG_OFFSETS + 2] - body[LEG_OFFSETS + 3 + 2]
-    tx = 2.0 * (y * vz - z * vy)
-    ty = 2.0 * (z * vx - x * vz)
-    tz = 2.0 * (x * vy - y * vx)
-    dx = vx + w * tx + y * tz - z * ty
-    dy = vy + w * ty + z * tx - x * tz
-    dz = vz + w * tz + x * ty - y * tx
+    dx, dy, dz = rotated(x, y, z, w, vx, vy, vz)
     level = np.sqrt(dx * dx + dz * dz)
     width = np.sqrt(level * level + dy * dy)
     sine = dy / width
@@ -239,13 +183,8 @@ def level_hips(source_positions, source_legs, body, hips, world):
     turn = fade * (np.arcsin(wanted) - np.arcsin(sine))
     # About the level axis square to the line of the hips.
     s = np.sin(0.5 * turn) / level
-    ax = -s * dz
-    az = s * dx
-    aw = np.cos(0.5 * turn)
-    world[hips, 0] = aw * x + ax * w - az * y
-    world[hips, 1] = aw * y - ax * z + az * x
-    world[hips, 2] = aw * z + ax * y + az * w
-    world[hips, 3] = aw * w - ax * x - az * z
+    x, y, z, w = product(-s * dz, 0.0, s * dx, np.cos(0.5 * turn), x, y, z, w)
+    put_row(world, hips, 0, x, y, z, w)
 
 
 @part("void(i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])")
@@ -258,27 +197,12 @@ def localise(links, constants, source_q, world, q):
     for j in range(links.shape[0]):
         p = links[j, PARENT]
         if links[j, SOURCE_A] < 0:
-            bx = constants[j, REST]
-            by = constants[j, REST + 1]
-            bz = constants[j, REST + 2]
-            bw = constants[j, REST + 3]
-            q[j, 0] = bx
-            q[j, 1] = by
-            q[j, 2] = bz
-            q[j, 3] = bw
-            ax = 0.0
-            ay = 0.0
-            az = 0.0
-            aw = 1.0
+            for k in range(4):
+                q[j, k] = constants[j, REST + k]
+            x, y, z, w = q[j, 0], q[j, 1], q[j, 2], q[j, 3]
             if p >= 0:
-                ax = world[p, 0]
-                ay = world[p, 1]
-                az = world[p, 2]
-                aw = world[p, 3]
-            world[j, 0] = aw * bx + ax * bw + ay * bz - az * by
-            world[j, 1] = aw * by - ax * bz + ay * bw + az * bx
-            world[j, 2] = aw * bz + ax * by - ay * bx + az * bw
-            world[j, 3] = aw * bw - ax * bx - ay * by - az * bz
+                x, y, z, w = row_product(world, p, 0, q, j, 0)
+            put_row(world, j, 0, x, y, z, w)
         elif links[j, VERBATIM] >= 0:
             for k in range(4):
                 q[j, k] = source_q[links[j, VERBATIM], k]
@@ -286,18 +210,8 @@ def localise(links, constants, source_q, world, q):
             for k in range(4):
                 q[j, k] = world[j, k]
         else:
-            ax = -world[p, 0]
-            ay = -world[p, 1]
-            az = -world[p, 2]
-            aw = world[p, 3]
-            bx = world[j, 0]
-            by = world[j, 1]
-            bz = world[j, 2]
-            bw = world[j, 3]
-            q[j, 0] = aw * bx + ax * bw + ay * bz - az * by
-            q[j, 1] = aw * by - ax * bz + ay * bw + az * bx
-            q[j, 2] = aw * bz + ax * by - ay * bx + az * bw
-            q[j, 3] = aw * bw - ax * bx - ay * by - az * bz
+            x, y, z, w = row_quotient(world, p, 0, world, j, 0)
+            put_row(q, j, 0, x, y, z, w)
 
 
 @part("void(f8[:, ::1], i8[:, ::1], f8[::1], i8, f8[:, ::1], f8[::1])")
@@ -321,17 +235,15 @@ def place_root(source_positions, source_legs, body, hips, world, root):
     vx = 0.5 * (body[LEG_OFFSETS] + body[LEG_OFFSETS + 3])
     vy = 0.5 * (body[LEG_OFFSETS + 1] + body[LEG_OFFSETS + 3 + 1])
     vz = 0.5 * (body[LEG_OFFSETS + 2] + body[LEG_OFFSETS + 3 + 2])
-    tx = 2.0 * (y * vz - z * vy)
-    ty = 2.0 * (z * vx - x * vz)
-    tz = 2.0 * (x * vy - y * vx)
+    vx, vy, vz = rotated(x, y, z, w, vx, vy, vz)
     left = source_legs[0, 0]
     right = source_legs[1, 0]
     mid = 0.5 * (source_positions[left, 0] + source_positions[right, 0])
-    root[0] = scale * mid - (vx + w * tx + y * tz - z * ty) - body[ROOT_TO_HIPS]
+    root[0] = scale * mid - vx - body[ROOT_TO_HIPS]
     mid = 0.5 * (source_positions[left, 2] + source_positions[right, 2])
-    root[2] = scale * mid - (vz + w * tz + x * ty - y * tx) - body[ROOT_TO_HIPS + 2]
+    root[2] = scale * mid - vz - body[ROOT_TO_HIPS + 2]
     mid = 0.5 * (source_positions[left, 1] + source_positions[right, 1])
-    hips_y = scale * (mid - source_height) + target_height - (vy + w * ty + z * tx - x * tz)
+    hips_y = scale * (mid - source_height) + target_height - vy
 
     lowest = min(source_positions[source_legs[0, 2], 1], source_positions[source_legs[1, 2], 1])
     total = 0.0
@@ -341,10 +253,8 @@ def place_root(source_positions, source_legs, body, hips, world, root):
         vx = body[LEG_OFFSETS + 3 * side]
         vy = body[LEG_OFFSETS + 3 * side + 1]
         vz = body[LEG_OFFSETS + 3 * side + 2]
-        tx = 2.0 * (y * vz - z * vy)
-        ty = 2.0 * (z * vx - x * vz)
-        tz = 2.0 * (x * vy - y * vx)
-        ankle = hips_y + vy + w * ty + z * tx - x * tz
+        vx, vy, vz = rotated(x, y, z, w, vx, vy, vz)
+        ankle = hips_y + vy
         ankle += _leg_rise(source_positions, source_legs, body, side)
         height = source_positions[foot, 1]
         # The lower foot decides, with a smooth change-over from one to the other.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics._kernels import copy_matrix, product
+from understudy.kinematics._kernels import copy_matrix, product, put_row
 from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.body import turn_error
 from understudy.solvers._kernels.frame_layout import EASE_GAIN, EASE_S, K1, MAX_EFFECTOR_SPEED
@@ -84,10 +84,7 @@ def stand_still(effectors_i, world, goals, f, eased):
     angle = np.sqrt(x * x + y * y + z * z)
     k = -0.5 if angle < 1e-9 else -np.sin(0.5 * angle) / angle
     x, y, z, w = product(k * x, k * y, k * z, np.cos(0.5 * angle), gx, gy, gz, gw)
-    eased[f, TURN] = x
-    eased[f, TURN + 1] = y
-    eased[f, TURN + 2] = z
-    eased[f, TURN + 3] = w
+    put_row(eased, f, TURN, x, y, z, w)
 
 
 @part("void(f8[:, ::1], f8[:, ::1], i8, f8[:, ::1])")
@@ -99,10 +96,7 @@ def carry_turn(goals, last_goals, f, eased):
         -last_goals[f, t], -last_goals[f, t + 1], -last_goals[f, t + 2], last_goals[f, t + 3],
     )  # fmt: skip
     x, y, z, w = product(x, y, z, w, goals[f, t], goals[f, t + 1], goals[f, t + 2], goals[f, t + 3])
-    eased[f, t] = x
-    eased[f, t + 1] = y
-    eased[f, t + 2] = z
-    eased[f, t + 3] = w
+    put_row(eased, f, t, x, y, z, w)
 
 
 @part("i8(f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8, f8, f8[:, ::1])", inline=True)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics._kernels import difference, product, put_unit, turn
+from understudy.kinematics._kernels import (
+    difference,
+    product,
+    put_row,
+    put_unit,
+    row_quotient,
+    turn,
+)
 from understudy.kinematics.compiled import part
 from understudy.solvers._kernels.layout import AXIS, CENTRE, EXACT, FREEDOM, LIMITED, STRENGTH
 from understudy.solvers._kernels.limits import project
@@ -13,13 +20,7 @@ from understudy.solvers._kernels.limits import project
 @part("void(f8[:, ::1], i8, f8[:, ::1], f8[:, ::1])")
 def on_hinge(joints_f, j, source, q):
     """q[j] <- the rotation about the hinge's axis that is nearest to source[j]."""
-    cx = joints_f[j, CENTRE]
-    cy = joints_f[j, CENTRE + 1]
-    cz = joints_f[j, CENTRE + 2]
-    cw = joints_f[j, CENTRE + 3]
-    rx, ry, rz, rw = product(
-        -cx, -cy, -cz, cw, source[j, 0], source[j, 1], source[j, 2], source[j, 3]
-    )
+    rx, ry, rz, rw = row_quotient(joints_f, j, CENTRE, source, j, 0)
     ax = joints_f[j, AXIS]
     ay = joints_f[j, AXIS + 1]
     az = joints_f[j, AXIS + 2]
@@ -31,11 +32,12 @@ def on_hinge(joints_f, j, source, q):
         length = 1.0
     s /= length
     rw /= length
-    x, y, z, w = product(cx, cy, cz, cw, s * ax, s * ay, s * az, rw)
-    q[j, 0] = x
-    q[j, 1] = y
-    q[j, 2] = z
-    q[j, 3] = w
+    c = CENTRE
+    x, y, z, w = product(
+        joints_f[j, c], joints_f[j, c + 1], joints_f[j, c + 2], joints_f[j, c + 3],
+        s * ax, s * ay, s * az, rw,
+    )  # fmt: skip
+    put_row(q, j, 0, x, y, z, w)
 
 
 @part("b1(i8[:, ::1], f8[:, ::1], i8)")
@@ -62,10 +64,7 @@ def carry_over(joints_i, joints_f, goals, last, now, q):
                 along * joints_f[j, AXIS + 2],
             )
             continue
-        x, y, z, w = product(
-            -last[j, 0], -last[j, 1], -last[j, 2], last[j, 3],
-            now[j, 0], now[j, 1], now[j, 2], now[j, 3],
-        )  # fmt: skip
+        x, y, z, w = row_quotient(last, j, 0, now, j, 0)
         x, y, z, w = product(q[j, 0], q[j, 1], q[j, 2], q[j, 3], x, y, z, w)
         put_unit(q, j, x, y, z, w)
 
