@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import ModuleType
 from typing import ClassVar, Final
 
@@ -11,7 +10,6 @@ import numpy as np
 from understudy.kinematics import FloatArray, Skeleton
 from understudy.solvers._kernels import egik_layout
 from understudy.solvers._kernels.egik import step
-from understudy.solvers.base import ParameterValue
 from understudy.solvers.filter import COMMON_PARAMETERS, Filter
 from understudy.solvers.parameters import Parameter
 
