@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 import numba as nb
@@ -20,19 +21,27 @@ _OPTIONS: Final[dict[str, Any]] = {
 }
 
 
-def kernel(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def kernel(signature: str) -> Decorator:
     """Compile a function for exactly `signature`; it releases the GIL and is cached on disk.
 
     It is compiled at import (or loaded from the cache) and refuses any other array at once; a lazy
     one would recompile in mid-stream for a read-only or strided array.
     """
-    compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = nb.njit(signature, **_OPTIONS)
-    return compiled
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        dispatcher = _dispatcher(function)
+        dispatcher.compile(signature)
+        dispatcher.disable_compile()
+        compiled: Callable[..., Any] = dispatcher
+        return compiled
+
+    return decorate
 
 
-def part(
-    signature: str, *, inline: bool = False
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def part(signature: str, *, inline: bool = False) -> Decorator:
     """Compile a piece of kernels, for exactly `signature`, when the first of them is compiled.
 
     A kernel in the cache has its parts in it, so they are not loaded at all: with ninety of them
@@ -41,7 +50,7 @@ def part(
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        dispatcher = nb.njit(forceinline=inline, **_OPTIONS)(function)
+        dispatcher = _dispatcher(function, inline=inline)
         compile_for = dispatcher.compile
 
         def compile_once(*_: object) -> Any:
@@ -56,6 +65,30 @@ def part(
         return compiled
 
     return decorate
+
+
+def _stamp_of_sources() -> tuple[tuple[str, int, int], ...]:
+    """Name, time and size of every file that compiled code is made of."""
+    package = Path(__file__).parent.parent
+    files = [*package.glob("*/_kernels.py"), *package.glob("*/_kernels/*.py")]
+    files += [package / "kinematics" / "tables.py", Path(__file__)]
+    stats = [(file.relative_to(package).as_posix(), file.stat()) for file in files if file.exists()]
+    return tuple(sorted((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats))
+
+
+_SOURCES: Final = _stamp_of_sources()
+
+
+def _dispatcher(function: Callable[..., Any], *, inline: bool = False) -> Any:
+    """What numba makes of a function: not compiled yet, and cached until any kernel changes.
+
+    By itself numba goes by the function's own file: after an update a kernel would go on with the
+    old code of a part that stands in another.
+    """
+    dispatcher = nb.njit(forceinline=inline, **_OPTIONS)(function)
+    cached = dispatcher._cache._cache_file
+    cached._source_stamp = (cached._source_stamp, _SOURCES)
+    return dispatcher
 
 
 def _pointer(typing_context: Any, address: Any) -> Any:

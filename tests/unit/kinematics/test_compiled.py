@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -61,3 +65,45 @@ def test_a_part_is_compiled_for_its_own_signature_whatever_it_is_first_called_wi
 
     assert half(3) == 1.5  # an integer: converted, not compiled for
     assert [str(types) for types in half.signatures] == ["(float64,)"]  # type: ignore[attr-defined]
+
+
+_PART = """
+from understudy.kinematics.compiled import part
+
+@part("f8()")
+def number():
+    return {number}
+"""
+_KERNEL = """
+from understudy.kinematics.compiled import kernel
+from understudy.room._kernels.inner import number
+
+@kernel("f8()")
+def tell():
+    return number()
+"""
+
+
+def test_a_cached_kernel_is_compiled_anew_when_a_part_in_another_file_changes(
+    tmp_path: Path,
+) -> None:
+    kernels = tmp_path / "understudy" / "room" / "_kernels"
+    kernels.mkdir(parents=True)
+    (tmp_path / "understudy" / "kinematics").mkdir()
+    (tmp_path / "understudy" / "__init__.py").touch()
+    shutil.copy(PACKAGE / "kinematics" / "compiled.py", tmp_path / "understudy" / "kinematics")
+    (kernels / "outer.py").write_text(_KERNEL, encoding="utf-8")
+    ask = "from understudy.room._kernels.outer import tell; print(tell())"
+    told = []
+    for number in ("1.0", "1.0", "23.0"):
+        (kernels / "inner.py").write_text(_PART.format(number=number), encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-c", ask],
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+        told.append(done.stdout.strip())
+    assert told == ["1.0", "1.0", "23.0"]
