@@ -81,7 +81,9 @@ def soak_pipeline(
         readings = max(0, -(-(frames - settled) // step))
         resident = np.zeros(1 + readings, np.int64)
         p50_us = np.zeros(readings)
-        taken = np.zeros(step, np.int64)
+        # In use from the first reading on, and so is the room that a median of them needs.
+        taken = np.ones(step, np.int64)
+        np.median(taken)
         began = time.perf_counter()
         seq = _handle(intake, motion, 0, min(settled, frames), taken, meter)
         gc.collect()
