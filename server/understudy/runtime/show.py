@@ -92,7 +92,6 @@ class Show:
             sinks = open_sinks(self._config.character(character.name), character)
             session = Session(config, performer.config, character, self._output, sinks, profile)
             self.sessions = {**self.sessions, character.name: session}
-            self._output.make_room(len(self.sessions))
             performer.set_sessions((*performer.sessions, session))
             if config.rate_hz is not None:
                 clock = OutputClock(session, performer)
@@ -111,7 +110,6 @@ class Show:
             if session is None:
                 return False
             self.sessions = {n: s for n, s in self.sessions.items() if n != character}
-            self._output.make_room(len(self.sessions))
             performer = self.performers[session.config.performer]
             performer.set_sessions(tuple(s for s in performer.sessions if s is not session))
             clock = self._clocks.pop(character, None)

@@ -11,11 +11,9 @@ import zmq
 
 from understudy.transport.addresses import bind
 
-# What may wait for one subscriber before newer messages to it are dropped: half a second of every
-# character at 120 Hz, and as much again as libzmq may not have heard of yet that it was taken: it
-# looks once a millisecond. Small kernel buffers keep a slow reader from being seconds behind.
-WAITING_PER_CHARACTER: Final = 64
-WAITING_UNHEARD: Final = 64
+# What may wait for one subscriber before newer messages to it are dropped: a quarter of a second
+# of two characters at 120 Hz. Small kernel buffers keep a slow reader from being seconds behind.
+SEND_HWM: Final = 64
 SEND_BUFFER_BYTES: Final = 1 << 16
 
 # Subscribers send nothing but subscriptions; more than this is a mistake and cuts them off.
@@ -36,7 +34,7 @@ class PoseOutput:
     def __init__(self, context: zmq.Context[zmq.Socket[bytes]], address: str) -> None:
         socket = context.socket(zmq.XPUB)
         socket.setsockopt(zmq.LINGER, 0)
-        socket.setsockopt(zmq.SNDHWM, WAITING_PER_CHARACTER + WAITING_UNHEARD)
+        socket.setsockopt(zmq.SNDHWM, SEND_HWM)
         socket.setsockopt(zmq.SNDBUF, SEND_BUFFER_BYTES)
         socket.setsockopt(zmq.MAXMSGSIZE, SUBSCRIPTION_BYTES)
         socket.setsockopt(zmq.XPUB_MANUAL, 1)
@@ -59,13 +57,6 @@ class PoseOutput:
                 # A third of the time of send_multipart, which looks at every part twice.
                 self._send(topic, _MORE)
                 self._send(body)
-
-    def make_room(self, characters: int) -> None:
-        """Let as many poses wait for a subscriber as befits that many characters."""
-        with self._lock:
-            if not self._closed:
-                waiting = max(1, characters) * WAITING_PER_CHARACTER + WAITING_UNHEARD
-                self._socket.setsockopt(zmq.SNDHWM, waiting)
 
     def admit_subscribers(self, greeting: Callable[[bytes], Iterable[Message]]) -> int:
         """Grant the subscriptions that have come in; how many came and went.
