@@ -29,8 +29,8 @@ from understudy_bench.sidebyside import PERFORMER
 from understudy_bench.ways import read_pose
 from understudy_client.sockets import connect_character, connect_performer
 
-# Frames on their way at any time: enough to keep a server busy, too few to overflow a client's queue
-# of 64, in which libzmq may count forty that have left it already.
+# Frames on their way at any time: enough to keep a server busy, too few to overflow a client's
+# queue of 64, in which libzmq may count forty that have left it already.
 IN_FLIGHT: Final = 16
 _PERIOD_NS: Final = 8_333_333
 _STEPS: Final = 20
