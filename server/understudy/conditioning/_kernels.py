@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.kinematics._kernels import difference, is_finite, turn
+from understudy.kinematics._kernels import difference, is_finite, rotated, turn
 from understudy.kinematics.compiled import kernel, part
 from understudy.kinematics.tables import byte_vector, index_vector, matrix, single_vector, vector
 
@@ -12,18 +12,7 @@ from understudy.kinematics.tables import byte_vector, index_vector, matrix, sing
 @part("UniTuple(f8, 3)(f8[:, ::1], f8, f8, f8, f8)")
 def turned(q, sign, x, y, z):
     """The vector (x, y, z) turned by the root's rotation q[0], or back if `sign` is -1."""
-    qx = sign * q[0, 0]
-    qy = sign * q[0, 1]
-    qz = sign * q[0, 2]
-    w = q[0, 3]
-    tx = 2.0 * (qy * z - qz * y)
-    ty = 2.0 * (qz * x - qx * z)
-    tz = 2.0 * (qx * y - qy * x)
-    return (
-        x + w * tx + qy * tz - qz * ty,
-        y + w * ty + qz * tx - qx * tz,
-        z + w * tz + qx * ty - qy * tx,
-    )
+    return rotated(sign * q[0, 0], sign * q[0, 1], sign * q[0, 2], q[0, 3], x, y, z)
 
 
 @part("void(f8[:, ::1], i8, f8[:, ::1], i8, f8)")
