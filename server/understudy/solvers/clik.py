@@ -69,6 +69,9 @@ class Clik(Filter):
     def _blank_memory(self) -> FloatArray:
         return np.zeros(BASE_FLOATS)
 
+    def _add_own(self) -> None:
+        """Nothing: every character has the same."""
+
     def reset(self, pose: Pose | None = None) -> None:
         """Forget the past: start at the next frame's own posture, or ease in from `pose`."""
         super().reset(pose)

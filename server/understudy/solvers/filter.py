@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import ClassVar, Final
@@ -50,7 +51,7 @@ _STATUSES: Final = tuple(Status(bits) for bits in range(2 * Status.HELD))
 SecondaryTask = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 
-class Filter:
+class Filter(ABC):
     """A causal solver around one compiled `step`, which all of them call with the same arrays.
 
     A solver names its compiled `kernel`, the parameters it `knows`, the module with the columns of
@@ -146,12 +147,13 @@ class Filter:
         self.reset()
         self.set_parameters(parameters or {})
 
+    @abstractmethod
     def _blank_memory(self) -> FloatArray:
         """What the solver remembers besides poses and goals, zeroed by a reset."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _add_own(self) -> None:
-        """What a solver has beyond that: parameters and figures of this character alone."""
+        """Add what a solver has beyond that: parameters and figures of this character alone."""
 
     def reset(self, pose: Pose | None = None) -> None:
         """Forget the past: start at the next frame's own posture, or ease in from `pose`."""
