@@ -58,7 +58,7 @@ class Process:
         patience.start()
         try:
             assert child.stdout is not None
-            ready = json.loads(child.stdout.readline() or "{}")
+            ready = self._understand(child.stdout.readline())
         finally:
             patience.cancel()
         if not ready.get("ready"):
@@ -111,6 +111,11 @@ class Process:
         if sys.platform == "win32":
             return int(self._counters.num_handles())
         return int(self._counters.num_fds())
+
+    def _understand(self, line: str) -> Mapping[str, Any]:
+        """What its one line says; nothing if it ended without a word."""
+        told: Mapping[str, Any] = json.loads(line or "{}")
+        return told
 
     def _listen(self, child: subprocess.Popen[str]) -> None:
         """Keep the last words on standard error, so that the pipe never fills.

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
-import psutil
 
 from understudy.characters import load_clip
 from understudy.commands.arguments import number
@@ -35,7 +32,6 @@ MAX_RATIO: Final = 1.05
 
 _MONITOR: Final = (sys.executable, "-m", "understudy", "monitor", "--page-port", "0")
 _VIEWERS: Final = (sys.executable, "-m", "understudy_bench.page_viewers")
-_STOP_S: Final = 10.0
 _WARM_UP_S: Final = 1.0
 
 _NOTES: Final = (
@@ -114,7 +110,7 @@ def run_viewers(options: ViewersOptions) -> Report:
         # Frames that came before the bodies were aligned are no part of it.
         dropped_before = _dropped(server)
         watch = NoiseWatch()
-        viewers = [*_VIEWERS, page.url, str(options.viewers)]
+        viewers = [*_VIEWERS, page.endpoints["page"], str(options.viewers)]
         for pair in range(options.pairs):
             # Whoever comes second may find the machine warmer: each does in turn.
             for looking in (False, True) if pair % 2 == 0 else (True, False):
@@ -169,42 +165,15 @@ def _dropped(server: ServerProcess) -> int:
         return int(control.request("stats")["characters"][0]["dropped"])
 
 
-class _Monitor:
-    """The monitor of a server, in a process of its own; `url` is its page."""
+class _Monitor(Process):
+    """The monitor of a server; it ends its line with its page's address."""
 
     def __init__(self, endpoints: Mapping[str, str]) -> None:
-        self._command = [
-            *_MONITOR, "--from", endpoints["output"], "--control", endpoints["control"],
-        ]  # fmt: skip
+        ends = ("--from", endpoints["output"], "--control", endpoints["control"])
+        super().__init__("monitor", [*_MONITOR, *ends])
 
-    def __enter__(self) -> Self:
-        self._child = subprocess.Popen(self._command, stdout=subprocess.PIPE, encoding="utf-8")
-        assert self._child.stdout is not None
-        with self._child.stdout as told:
-            line = told.readline()
-        if not line:  # it has said why, on the same terminal
-            raise BenchError("the monitor did not start")
-        self.url = line.split()[-1]
-        self._counters = psutil.Process(self._child.pid)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._child.terminate()
-        try:
-            self._child.wait(_STOP_S)
-        except subprocess.TimeoutExpired:
-            self._child.kill()
-            self._child.wait()
-
-    def cpu_s(self) -> float:
-        """Seconds of processor time it has used."""
-        times = self._counters.cpu_times()
-        return float(times.user + times.system)
+    def _understand(self, line: str) -> Mapping[str, Any]:
+        return {"ready": True, "page": line.split()[-1]} if line else {}
 
 
 def _checks(results: Mapping[str, Any]) -> list[Check]:
