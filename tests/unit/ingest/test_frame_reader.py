@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgpack  # type: ignore[import-untyped]  # it ships no type information
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.ingest.frame_reader import FrameReader
 from understudy_protocol.errors import ProtocolError
+from understudy_protocol.wire import pack
 
 JOINTS = 2
 KEYS = ("run", "seq", "t_capture", "skeleton", "root", "rot")
@@ -45,8 +45,7 @@ def told(reader: FrameReader, body: bytes) -> tuple[Any, ...]:
 
 
 def packed(frame: dict[str, Any], order: list[str]) -> bytes:
-    body: bytes = msgpack.packb({key: frame[key] for key in order})
-    return body
+    return pack("frame", {key: frame[key] for key in order})
 
 
 @given(st.lists(_frames, min_size=2, max_size=4), st.permutations(KEYS))
