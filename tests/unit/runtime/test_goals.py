@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from understudy.align import Aligner
+from understudy.characters import load_character, load_clip
 from understudy.kinematics.tasks import Effector, Targets
 from understudy.runtime.goals import ClientGoals
+from understudy.solvers import create_solver
 from understudy_protocol import GOAL_SILENCE_NS, GoalMessage
 
 EFFECTORS = (Effector("left", 0), Effector("right", 0))
@@ -78,3 +81,23 @@ def test_late_goals_and_unknown_effectors_are_left_out() -> None:
     assert goals.take(goal(5), 0) == "late-goal"
     assert goals.take(goal(4), 0) == "late-goal"
     assert goals.take(goal(0, run=2), 0) is None
+
+
+@pytest.mark.parametrize("rate_hz", [60.0, 120.0])
+def test_the_same_swing_is_aimed_at_another_ball_and_is_not_late(rate_hz: float) -> None:
+    clip, body = load_clip("bat-swing", rate_hz), load_character("bat-c")
+    aligner = Aligner(clip.skeleton, body)
+    solver = create_solver("clik", body, aligner.effectors, {})
+    hands = [i for i, each in enumerate(aligner.effectors) if each.name.endswith("Hand")]
+    farthest = 0.0
+    for frame in range(clip.frame_count):
+        pose = clip.pose(frame)
+        targets = aligner.align(pose.root, pose.rotations_xyzw, 1.0 / rate_hz, frame == 0)
+        share = float(np.clip((frame / rate_hz - 0.3) / 0.3, 0.0, 1.0))
+        for hand in hands:
+            targets.positions[hand] += share * np.array([0.0, -0.12, 0.08])
+        solution = solver.step(targets, 1.0 / rate_hz)
+        if frame > 0.25 * rate_hz:
+            farthest = max(farthest, float(solution.residuals[hands].max()))
+    assert len(hands) == 2
+    assert farthest < 0.0005
