@@ -16,10 +16,10 @@ import numpy as np
 
 from understudy.align._kernels.bones import bones_of
 from understudy.align.motion import MotionSample
-from understudy.align.rest_pose import canonical_pose
+from understudy.align.rest_pose import canonical_pose, places_of
 from understudy.align.roles import RoleMap
 from understudy.kinematics import FloatArray, IntArray, Skeleton
-from understudy.kinematics.rotations import from_matrix, matrix
+from understudy.kinematics.rotations import from_matrix
 
 _HALF_TURN: Final = np.diag([-1.0, 1.0, -1.0])
 
@@ -102,17 +102,9 @@ def t_pose(
     should be, rolled as `motion` shows if there is some, and what no role is known of keeps its
     rest rotation to its parent.
     """
-    rest: FloatArray = MotionSample.of_rest(skeleton).rotations[0]
     if at_rest:
-        return rest
-    canonical = canonical_pose(skeleton, body, motion)
-    turns: FloatArray = rest.copy()
-    for joint, parent in enumerate(skeleton.parents):
-        if canonical.known[joint]:
-            turns[joint] = canonical.turns[joint]
-        elif parent >= 0:
-            turns[joint] = turns[parent] @ matrix(skeleton.rest_xyzw[joint])
-    return turns
+        return np.asarray(MotionSample.of_rest(skeleton).rotations[0])
+    return canonical_pose(skeleton, body, motion).turns
 
 
 def _offsets(
@@ -122,10 +114,7 @@ def _offsets(
     turns: FloatArray,
     axes: FloatArray,
 ) -> FloatArray:
-    places = np.zeros((len(skeleton), 3))
-    for joint, parent in enumerate(skeleton.parents):
-        if parent >= 0:
-            places[joint] = places[parent] + turns[parent] @ skeleton.offsets[joint]
+    places = places_of(skeleton, turns)
     offsets = np.zeros((len(joints), 3))
     for bone, (joint, parent) in enumerate(zip(joints, above, strict=True)):
         if parent >= 0:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-import numpy as np
-
-from understudy.align.rest_pose import CanonicalPose, canonical_pose
+from understudy.align.rest_pose import canonical_pose
 from understudy.align.roles import RoleMap
 from understudy.kinematics import BALL, FloatArray, Skeleton
 from understudy.kinematics.limits import JointLimits
-from understudy.kinematics.rotations import from_matrix, matrix
+from understudy.kinematics.rotations import from_matrix
 
 
 class AnatomicalRange(Protocol):
@@ -45,22 +43,12 @@ def anatomical_limits(
         parent = int(skeleton.parents[joint])
         if found is None or parent < 0 or skeleton.kinds[joint] != BALL or not pose.known[joint]:
             continue
-        above = _canonical_turn(skeleton, pose, parent)
         limits.set(
             joint,
-            centre_xyzw=from_matrix(above.T @ pose.turns[joint]),
+            centre_xyzw=from_matrix(pose.turns[parent].T @ pose.turns[joint]),
             twist_axis=pose.turns[joint].T @ found.axes[2],
             swing_axis=pose.turns[joint].T @ found.axes[0],
             low_rad=found.low_rad,
             high_rad=found.high_rad,
         )
     return limits
-
-
-def _canonical_turn(skeleton: Skeleton, pose: CanonicalPose, joint: int) -> FloatArray:
-    """A joint's world rotation (3, 3) in the canonical pose; one without a role stays at rest."""
-    if pose.known[joint]:
-        return np.asarray(pose.turns[joint])
-    local = matrix(skeleton.rest_xyzw[joint])
-    parent = int(skeleton.parents[joint])
-    return local if parent < 0 else _canonical_turn(skeleton, pose, parent) @ local

@@ -49,13 +49,15 @@ _AHEAD = 0.2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CanonicalPose:
-    """`turns` (n, 3, 3): K of each joint; `known` (n,): whether the joint has one.
+    """`turns` (n, 3, 3): K of each joint; `places` (n, 3) m: where it is then, from the root.
 
+    `known` (n,): whether K was found; if not, the joint keeps its rest rotation to its parent.
     `from_motion`: the rest pose was no posture, and the mean of the motion was taken instead.
     `guessed`: there was no motion either; limbs point right, but may be rolled about themselves.
     """
 
     turns: FloatArray
+    places: FloatArray
     known: np.ndarray[tuple[int], np.dtype[np.bool_]]
     from_motion: bool
     guessed: bool
@@ -97,7 +99,12 @@ class _Builder:
         for side, outward in (("left", X), ("right", -X)):
             self._arm(side, outward)
             self._leg(side)
-        return CanonicalPose(self.turns, self.known, self.from_motion, self.guessed)
+        for joint, parent in enumerate(self.skeleton.parents):
+            if not self.known[joint]:
+                local = matrix(self.skeleton.rest_xyzw[joint])
+                self.turns[joint] = local if parent < 0 else self.turns[parent] @ local
+        places = places_of(self.skeleton, self.turns)
+        return CanonicalPose(self.turns, places, self.known, self.from_motion, self.guessed)
 
     # -- trunk ---------------------------------------------------------------------------------
 
@@ -298,6 +305,15 @@ class _Builder:
 
     def _end(self, joint: int) -> FloatArray | None:
         return bone_end(self.skeleton, joint)
+
+
+def places_of(skeleton: Skeleton, turns: FloatArray) -> FloatArray:
+    """Where joints are (n, 3) m, from the root, if the world rotations are `turns` (n, 3, 3)."""
+    places = np.zeros((len(skeleton), 3))
+    for joint, parent in enumerate(skeleton.parents):
+        if parent >= 0:
+            places[joint] = places[parent] + turns[parent] @ skeleton.offsets[joint]
+    return places
 
 
 def is_posture(points: FloatArray, body: RoleMap) -> bool:
