@@ -22,7 +22,7 @@ BENCHES: Final = {
     "budget": "does every frame come back before the next is due, at 30 to 120 Hz",
     "solvers": "every solver on one task, hot and paced, with peers beside them",
     "quality": "errors, slides, pops and limits for clips, characters and solvers",
-    "pairs": "does any performer fit any character: limbs, hinges, toes and ankles, copied",
+    "pairs": "does any performer fit any character: limbs, hinges, trunk, toes and ankles, copied",
     "paper": "the published figures of the papers behind the solvers, beside ours",
     "soak": "very many frames: does memory, latency or anything else grow",
     "capacity": "how many characters at 120 Hz one core holds, beside a bare echo",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,9 +11,10 @@ import numpy as np
 from understudy.align import Alignment, MotionSample, RoleMap, Transfer
 from understudy.align.evidence import flexion, standing_frames
 from understudy.align.humanoid import SIDES
-from understudy.align.rest_pose import canonical_pose
+from understudy.align.rest_pose import CanonicalPose, canonical_pose
 from understudy.characters import Body, Clip
 from understudy.kinematics import FloatArray, ForwardKinematics, IntArray
+from understudy.kinematics.rotations import between, matrix
 from understudy.runtime.casting import body_roles, cast_performer
 
 _LIMBS: Final = (
@@ -52,8 +53,12 @@ class PairFigures:
 
     `limb_deg`: the furthest any bone of an arm or a leg points from the performer's.
     `flexion_deg`: the furthest the mean axis of a knee or an elbow lies from the one the character
-    was made for. `toe_deg`: how far footprints, from below the ankle to the toe, head from the
-    performer's, mean; `ankle_line_deg` the same for the slanting line from the ankle to the toe
+    was made for. `chest_deg`: the furthest the chest is turned from the performer's.
+    `trunk_deg`, `neck_deg`: how far the line from between the legs to between the arms, and the one
+    from the lowest joint of the neck to the head, point from the performer's, mean. By how much
+    they do so in the T-pose is how the bodies are built, and does not count; nor does a neck that
+    one of the two lacks. `toe_deg`: how far footprints, from below the ankle to the toe, head from
+    the performer's, mean; `ankle_line_deg` the same for the slanting line from the ankle to the toe
     while the performer's foot is flat: on a foot's edge that line swings aside, the more the
     steeper it is. `ankle`: distance of a standing ankle from its height, mean, in parts of the leg.
     `standing`: how often a foot stands in the frames looked at; the figures from `toe_deg` on are
@@ -62,6 +67,9 @@ class PairFigures:
 
     limb_deg: float
     flexion_deg: float
+    chest_deg: float
+    trunk_deg: float
+    neck_deg: float
     toe_deg: float
     ankle_line_deg: float
     ankle: float
@@ -84,12 +92,19 @@ class Pair:
             target_floor=body.floor_m,
         )
         self.target = copied(self.alignment, performance)
+        self._source_pose = canonical_pose(
+            performance.clip.skeleton, self.source_roles, self.source
+        )
+        self._target_pose = canonical_pose(body.skeleton, self.target_roles)
 
     def figures(self) -> PairFigures:
         """Measure the pair."""
         return PairFigures(
             limb_deg=self._limb_deg(),
             flexion_deg=self._flexion_deg(),
+            chest_deg=self._chest_deg(),
+            trunk_deg=self._line_deg(_trunk),
+            neck_deg=self._line_deg(_neck) if self._both_have_necks() else 0.0,
             toe_deg=self._footprint_deg(),
             ankle_line_deg=self._ankle_line_deg(),
             ankle=self._ankle(),
@@ -114,7 +129,7 @@ class Pair:
         return worst
 
     def _flexion_deg(self) -> float:
-        made_for = canonical_pose(self.alignment.target, self.target_roles).turns
+        made_for = self._target_pose.turns
         worst = 0.0
         for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
             for parts, axis in (
@@ -127,6 +142,23 @@ class Pair:
                     found = made_for[joints[0]] @ seen.upper
                     worst = max(worst, float(_angle_deg(found, np.array(axis))))
         return worst
+
+    def _chest_deg(self) -> float:
+        ours = _chests(self.source, self.source_roles, self._source_pose)
+        theirs = _chests(self.target, self.target_roles, self._target_pose)
+        return float(max(_angle_deg(ours[..., axis], theirs[..., axis]).max() for axis in range(3)))
+
+    def _both_have_necks(self) -> bool:
+        return bool(self.source_roles.neck and self.target_roles.neck)
+
+    def _line_deg(self, line: Callable[[FloatArray, RoleMap], FloatArray]) -> float:
+        straight = line(self._source_pose.places, self.source_roles)
+        built = matrix(between(straight, line(self._target_pose.places, self.target_roles)))
+        chests = _chests(self.source, self.source_roles, self._source_pose)
+        ours = line(self.source.positions, self.source_roles)
+        expected = chests @ built @ np.swapaxes(chests, 1, 2) @ ours[..., None]
+        theirs = line(self.target.positions, self.target_roles)
+        return float(_angle_deg(expected[..., 0], theirs).mean())
 
     def _standing(self) -> list[tuple[int, IntArray]]:
         """For each side that stands at all, the frames in which it does."""
@@ -204,6 +236,26 @@ def copied(alignment: Alignment, performance: Performance) -> MotionSample:
         places.append(kinematics.positions.copy())
         turns.append(kinematics.rotations.copy())
     return MotionSample(np.array(places), np.array(turns), performance.motion.step_s)
+
+
+def _chests(sample: MotionSample, roles: RoleMap, pose: CanonicalPose) -> FloatArray:
+    """How the chest is turned (t, 3, 3) from how it is in the T-pose."""
+    chest = roles.spine[-1]
+    return np.asarray(sample.rotations[:, chest] @ pose.turns[chest].T)
+
+
+def _trunk(points: FloatArray, roles: RoleMap) -> FloatArray:
+    """The way (..., 3) m from between the legs to between the arms; `points` are (..., n, 3) m."""
+    legs, arms = (
+        sum(points[..., roles.roles[side + part], :] for side in SIDES)
+        for part in ("UpperLeg", "UpperArm")
+    )
+    return np.asarray(0.5 * (arms - legs))
+
+
+def _neck(points: FloatArray, roles: RoleMap) -> FloatArray:
+    """The way (..., 3) m from the lowest joint of the neck to the head; `points` (..., n, 3) m."""
+    return np.asarray(points[..., roles.roles["head"], :] - points[..., roles.neck[0], :])
 
 
 def _mean(errors: Sequence[FloatArray]) -> float:

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from statistics import fmean
 from typing import Final
 
 from understudy.align import AlignmentError
@@ -21,17 +22,21 @@ example: understudy bench pairs walk wave --to giant short-legs"""
 
 LIMB_DEG: Final = 0.5
 FLEXION_DEG: Final = 3.0
+TRUNK_DEG: Final = 10.3
+TRUNK_MEAN_DEG: Final = 2.8
 TOE_DEG: Final = 6.0
 ANKLE: Final = 0.02
 
 _FRAMES: Final = 200
 _COLUMNS: Final = (
-    "pair", "limb deg", "flexion deg", "toe deg", "ankle line deg", "ankle % leg", "standing",
+    "pair", "limb", "flexion", "chest", "trunk", "neck", "toe", "ankle line", "ankle", "standing",
 )  # fmt: skip
 _NOTE: Final = (
-    "copied as it is, no solver; limb: bones of arms and legs, worst; flexion: knees and elbows,"
-    " worst; toe: footprints, mean; ankle line: the same from the ankle, of feet that stand flat;"
-    " ankle: height of standing ankles, mean; standing: how many there were"
+    "copied as it is, no solver; degrees, but ankle: % of the leg; limb: bones of arms and legs,"
+    " worst; flexion: knees and elbows, worst; chest: how it is turned, worst; trunk, neck: where"
+    " they point, mean, but for how the bodies are built; toe: footprints, mean; ankle line: the"
+    " same from the ankle, of feet that stand flat; ankle: height of standing ankles, mean;"
+    " standing: how many there were"
 )
 
 
@@ -57,6 +62,7 @@ def run_pairs(clips: Sequence[str], characters: Sequence[str]) -> Report:
     rows: list[list[str]] = []
     results: list[dict[str, object]] = []
     checks: list[Check] = []
+    measured: list[PairFigures] = []
     bodies = {Path(name).stem: load_body(name) for name in characters}
     with metered("pairs", len(clips) * len(bodies)) as meter:
         for clip in clips:
@@ -72,7 +78,9 @@ def run_pairs(clips: Sequence[str], characters: Sequence[str]) -> Report:
                     rows.append([pair, *_cells(figures)])
                     results.append({"pair": pair, **asdict(figures)})
                     checks += _checks(pair, figures)
+                    measured.append(figures)
                 meter.advance()
+    checks += _mean_checks(measured)
     table = Table("pairs", _COLUMNS, rows)
     return Report("pairs", describe_machine(), {"pairs": results}, checks, [table], [_NOTE])
 
@@ -81,6 +89,9 @@ def _cells(figures: PairFigures) -> list[str]:
     return [
         f"{figures.limb_deg:.2f}",
         f"{figures.flexion_deg:.2f}",
+        f"{figures.chest_deg:.2f}",
+        f"{figures.trunk_deg:.1f}",
+        f"{figures.neck_deg:.1f}",
         f"{figures.toe_deg:.1f}",
         f"{figures.ankle_line_deg:.1f}",
         f"{100.0 * figures.ankle:.2f}",
@@ -92,7 +103,21 @@ def _checks(pair: str, figures: PairFigures) -> list[Check]:
     return [
         judge(f"{pair}: limbs", figures.limb_deg, "deg", "<=", LIMB_DEG),
         judge(f"{pair}: knees and elbows", figures.flexion_deg, "deg", "<=", FLEXION_DEG),
+        judge(f"{pair}: chest", figures.chest_deg, "deg", "<=", LIMB_DEG),
+        judge(f"{pair}: trunk", figures.trunk_deg, "deg", "<=", TRUNK_DEG),
+        judge(f"{pair}: neck", figures.neck_deg, "deg", "<=", TRUNK_DEG),
         judge(f"{pair}: toes", figures.toe_deg, "deg", "<=", TOE_DEG),
         judge(f"{pair}: toes from the ankle", figures.ankle_line_deg, "deg", "<=", TOE_DEG),
         judge(f"{pair}: ankles", figures.ankle, "of the leg", "<=", ANKLE),
+    ]
+
+
+def _mean_checks(measured: Sequence[PairFigures]) -> list[Check]:
+    if not measured:
+        return []
+    trunk = fmean(figures.trunk_deg for figures in measured)
+    neck = fmean(figures.neck_deg for figures in measured)
+    return [
+        judge("all pairs: trunk, mean", trunk, "deg", "<=", TRUNK_MEAN_DEG),
+        judge("all pairs: neck, mean", neck, "deg", "<=", TRUNK_MEAN_DEG),
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.align._kernels.transfer import transfer
-from understudy.align.chains import Share, distribute
+from understudy.align.chains import Share, neck_shares, trunk_shares
 from understudy.align.humanoid import ALL_ROLES, SIDES
 from understudy.align.motion import MotionSample
 from understudy.align.proportions import Proportions, measure
@@ -87,10 +87,10 @@ class Alignment:
         source_body = measure(source, source_roles, source_pose, motion=source_motion)
         target_body = measure(target, target_roles, target_pose, rest_floor=target_floor)
         source_turns, target_turns = source_pose.turns, target_pose.turns
-        shares = _shares(source, target, source_roles, target_roles)
+        shares = _shares(source_roles, target_roles, source_pose, target_pose)
         if shared:
             source_turns, target_turns = rest_turns(source), rest_turns(target)
-            shares.update((theirs, Share(ours, ours, 0.0)) for ours, theirs in shared.items())
+            shares.update((theirs, Share.whole(ours)) for ours, theirs in shared.items())
         _check_limbs("the performer", source_body)
         _check_limbs("the character", target_body)
         n = len(target)
@@ -215,39 +215,21 @@ def _check_limbs(who: str, body: Proportions) -> None:
 
 
 def _shares(
-    source: Skeleton, target: Skeleton, source_roles: RoleMap, target_roles: RoleMap
+    source: RoleMap, target: RoleMap, source_pose: CanonicalPose, target_pose: CanonicalPose
 ) -> dict[int, Share]:
-    """What drives each target joint: chains by arc length, everything else role to role."""
-    source_points = _rest_points(source)
-    target_points = _rest_points(target)
-    shares: dict[int, Share] = {}
-    hips_s, hips_t = source_roles.roles["hips"], target_roles.roles["hips"]
-    chest_s, chest_t = source_roles.spine[-1], target_roles.spine[-1]
-    chains = (
-        ([hips_s, *source_roles.spine], [hips_t, *target_roles.spine]),
-        (
-            [chest_s, *source_roles.neck, source_roles.roles["head"]],
-            [chest_t, *target_roles.neck, target_roles.roles["head"]],
-        ),
-    )
-    for ours, theirs in chains:
-        found = distribute(ours, source_points[ours], target_points[theirs])
-        shares.update(zip(theirs, found, strict=True))
+    """What drives each target joint: trunk and neck as chains, everything else role to role."""
+    shares = trunk_shares(source, target, source_pose, target_pose)
+    shares |= neck_shares(source, target, source_pose, target_pose)
     for role in ALL_ROLES:
-        joint = target_roles.joint(role)
+        joint = target.joint(role)
         if joint < 0 or joint in shares:
             continue
-        driver = source_roles.joint(role)
+        driver = source.joint(role)
         if driver < 0 and role in ("leftShoulder", "rightShoulder"):
-            driver = chest_s
+            driver = source.spine[-1]
         if driver >= 0:
-            shares[joint] = Share(driver, driver, 0.0)
-    shares[chest_t] = Share(chest_s, chest_s, 0.0)
+            shares[joint] = Share.whole(driver)
     return shares
-
-
-def _rest_points(skeleton: Skeleton) -> FloatArray:
-    return np.asarray(MotionSample.of_rest(skeleton).positions[0])
 
 
 def _constants(source: FloatArray, target: FloatArray, driver: IntArray) -> FloatArray:

@@ -14,8 +14,16 @@ from understudy.align.rest_pose import canonical_pose
 from understudy.characters import Body, builtin_clip, load_body
 from understudy.characters.bvh import read_bvh
 from understudy.kinematics.rotations import exp, multiply
-from understudy_bench.commands.pairs import ANKLE, FLEXION_DEG, LIMB_DEG, TOE_DEG, run_pairs
-from understudy_bench.pairs import Pair, Performance, copied
+from understudy_bench.commands.pairs import (
+    ANKLE,
+    FLEXION_DEG,
+    LIMB_DEG,
+    TOE_DEG,
+    TRUNK_DEG,
+    TRUNK_MEAN_DEG,
+    run_pairs,
+)
+from understudy_bench.pairs import Pair, PairFigures, Performance, copied
 
 RIGS = (
     "CesiumMan.glb", "RiggedFigure.glb", "RobotExpressive.glb", "Knight.glb", "Godette_vrm0.vrm",
@@ -40,16 +48,49 @@ def performance_of(name: str) -> Performance:
     return Performance.of(read_bvh(shared_path(f"{name}.bvh")).clip, 80)
 
 
+@cache
+def figures_of(clip: str, rig: str) -> PairFigures:
+    return Pair(performance_of(clip), rig_of(rig)).figures()
+
+
 @pytest.mark.parametrize("clip", CLIPS)
 def test_a_convention_drives_every_rig(clip: str) -> None:
     for rig in RIGS:
-        figures = Pair(performance_of(clip), rig_of(rig)).figures()
+        figures = figures_of(clip, rig)
         assert figures.standing >= 3, rig
         assert figures.limb_deg <= LIMB_DEG, rig
         assert figures.flexion_deg <= FLEXION_DEG, rig
+        assert figures.chest_deg <= LIMB_DEG, rig
+        assert figures.trunk_deg <= TRUNK_DEG, rig
+        assert figures.neck_deg <= TRUNK_DEG, rig
         assert figures.toe_deg <= TOE_DEG, rig
         assert figures.ankle_line_deg <= TOE_DEG, rig
         assert figures.ankle <= ANKLE, rig
+
+
+def test_trunks_and_necks_point_like_the_performer_s_on_the_whole() -> None:
+    figures = [figures_of(clip, rig) for clip in CLIPS for rig in RIGS]
+    assert np.mean([pair.trunk_deg for pair in figures]) <= TRUNK_MEAN_DEG
+    assert np.mean([pair.neck_deg for pair in figures]) <= TRUNK_MEAN_DEG
+
+
+@pytest.mark.parametrize(
+    ("joint", "figure"), [("neck", "neck_deg"), ("upperChest", "chest_deg"), ("hips", "trunk_deg")]
+)
+def test_the_figures_see_a_trunk_that_is_bent(joint: str, figure: str) -> None:
+    performance = Performance.of(builtin_clip("walk", 30.0), 80)
+    pair = Pair(performance, load_body("giant"))
+    right, alignment = pair.figures(), pair.alignment
+    turned = alignment.post_a.copy()
+    bent = alignment.target.index(joint)
+    turned[bent] = multiply(turned[bent], exp(np.radians([10.0, 0.0, 0.0])))
+    nobody = np.full_like(alignment.verbatim, -1)
+    pair.target = copied(replace(alignment, post_a=turned, verbatim=nobody), performance)
+    assert getattr(right, figure) < 0.1
+    if joint == "hips":  # which are only the lowest part of the trunk
+        assert 1.0 < pair.figures().trunk_deg < 10.0
+    else:
+        assert getattr(pair.figures(), figure) == pytest.approx(10.0, abs=0.1)
 
 
 def test_the_figures_see_a_foot_that_is_turned_and_one_that_is_lifted() -> None:
@@ -75,7 +116,7 @@ def test_a_pair_that_does_not_fit_is_listed_with_the_reason() -> None:
     fox = str(shared_path("rigs/Fox.glb"))
     report = run_pairs(["walk"], ["giant", fox])
     assert report.exit_code == 0
-    assert len(report.checks) == 5
+    assert len(report.checks) == 10
     assert "four-legged" in report.tables[0].rows[1][0]
 
 
