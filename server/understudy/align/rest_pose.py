@@ -18,12 +18,12 @@ from typing import Final
 import numpy as np
 
 from understudy.align.evidence import flexion, mean_rotation, sole_normal
-from understudy.align.humanoid import FINGERS, finger_segments
+from understudy.align.humanoid import FINGERS, SIDES, finger_segments
 from understudy.align.motion import MotionSample
 from understudy.align.roles import RoleMap
 from understudy.align.tree import Tree
 from understudy.kinematics import FloatArray, Skeleton
-from understudy.kinematics.rotations import between, matrix
+from understudy.kinematics.rotations import between, exp, matrix
 
 X: Final = np.array([1.0, 0.0, 0.0])
 Y: Final = np.array([0.0, 1.0, 0.0])
@@ -90,6 +90,7 @@ class _Builder:
         self.turns = np.tile(np.eye(3), (n, 1, 1))
         self.plain = self.turns.copy()  # the same before hinges had their say
         self.known = np.zeros(n, np.bool_)
+        self.stood: set[int] = set()  # the feet whose soles were seen on the floor
 
     def build(self) -> CanonicalPose:
         if self.from_motion:
@@ -99,6 +100,8 @@ class _Builder:
         for side, outward in (("left", X), ("right", -X)):
             self._arm(side, outward)
             self._leg(side)
+        if self.from_motion:
+            self._match_feet()
         for joint, parent in enumerate(self.skeleton.parents):
             if not self.known[joint]:
                 local = matrix(self.skeleton.rest_xyzw[joint])
@@ -214,12 +217,38 @@ class _Builder:
         self._roll(upper, lower, foot, -Y, X, _STEADY)
         carried = self._carried(foot, lower, plain=not self.from_motion)
         normal = self._sole(upper, lower, foot, carried)
-        toes = self._joint(side + "Toes")
-        toe = toe_point(self.skeleton, self.rest, foot, toes, normal)
+        toe = self._toe(side, normal)
         forward = carried.T @ Z if toe is None else toe
-        self._set(foot, axes_from(None, normal, first="y", forward=forward))
+        self._set_foot(side, axes_from(None, normal, first="y", forward=forward))
+
+    def _match_feet(self) -> None:
+        """Pitch a foot that was not seen to stand until its toe is as low as the other one's.
+
+        How a foot is turned to its shin on the mean says little about its sole; feet are alike.
+        """
+        slopes = {}
+        for side in SIDES:
+            turn = self.turns[self._joint(side + "Foot")]
+            toe = self._toe(side, turn[1])
+            if toe is None:
+                return
+            _, rise, ahead = turn @ toe
+            slopes[side] = np.arctan2(-rise, ahead)
+        for side, other in (SIDES, SIDES[::-1]):
+            foot = self._joint(side + "Foot")
+            if foot not in self.stood and self._joint(other + "Foot") in self.stood:
+                pitch = matrix(exp((slopes[other] - slopes[side]) * X))
+                self._set_foot(side, pitch @ self.turns[foot])
+
+    def _set_foot(self, side: str, turn: FloatArray) -> None:
+        foot, toes = self._joint(side + "Foot"), self._joint(side + "Toes")
+        self._set(foot, turn)
         if toes >= 0:
             self._set(toes, self._carried(toes, foot))
+
+    def _toe(self, side: str, normal: FloatArray) -> FloatArray | None:
+        foot, toes = self._joint(side + "Foot"), self._joint(side + "Toes")
+        return toe_point(self.skeleton, self.rest, foot, toes, normal)
 
     def _sole(self, upper: int, lower: int, foot: int, carried: FloatArray) -> FloatArray:
         """The direction (3,) in the foot's frame that points up while the foot stands flat."""
@@ -237,6 +266,7 @@ class _Builder:
         seen = None if self.motion is None else sole_normal(self.motion, foot, length, normal)
         if seen is None:
             return normal
+        self.stood.add(foot)
         if self.from_motion or angle_between(seen, normal) < _SOLE_REFINED_RAD:
             return seen
         return normal

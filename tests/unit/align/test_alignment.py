@@ -164,23 +164,27 @@ def test_hinges_found_in_motion_bend_the_character_s_hinges(seed: int) -> None:
         np.testing.assert_allclose(turns[i], truth[i], atol=1e-9)
 
 
-def test_a_rest_pose_that_is_no_posture_is_replaced_by_motion() -> None:
-    """All bones laid along +X, as some capture software writes its files."""
-    rng = np.random.default_rng(11)
-    body = actor()
-    source = Reframed(body, rng)
-    flat = source.skeleton.rest_pose().copy()
-    fk = ForwardKinematics(source.skeleton)
-    for i in range(1, len(source.skeleton)):
+def laid_along_x(skeleton: Skeleton) -> Skeleton:
+    """The same body at rest with all bones along +X, as some capture software writes its files."""
+    flat = skeleton.rest_pose().copy()
+    fk = ForwardKinematics(skeleton)
+    for i in range(1, len(skeleton)):
         fk.update(flat.root, flat.rotations_xyzw)
-        offset = fk.rotations[int(source.skeleton.parents[i])] @ source.skeleton.offsets[i]
+        parent = int(skeleton.parents[i])
+        offset = fk.rotations[parent] @ skeleton.offsets[i]
         if np.linalg.norm(offset) > 1e-9:
-            parent = int(source.skeleton.parents[i])
             axis = np.cross(offset, [1.0, 0.0, 0.0])
             angle = np.arctan2(np.linalg.norm(axis), offset[0])
             turn = exp(fk.rotations[parent].T @ axis / max(np.linalg.norm(axis), 1e-12) * angle)
             flat.rotations_xyzw[parent] = multiply(flat.rotations_xyzw[parent], turn)
-    useless = at_rest_in(source.skeleton, flat)
+    return at_rest_in(skeleton, flat)
+
+
+def test_a_rest_pose_that_is_no_posture_is_replaced_by_motion() -> None:
+    rng = np.random.default_rng(11)
+    body = actor()
+    source = Reframed(body, rng)
+    useless = laid_along_x(source.skeleton)
     poses = [source.pose(random_pose(body, rng, 0.9)) for _ in range(60)]
     motion = MotionSample.from_frames(
         useless,
@@ -195,6 +199,35 @@ def test_a_rest_pose_that_is_no_posture_is_replaced_by_motion() -> None:
     copied = Copied(alignment, poses[0])
     angles = angle_deg(copied.limbs(copied.source), copied.limbs(copied.target))
     assert np.max(angles) < 1e-6
+
+
+@pytest.mark.parametrize(("stands", "lifted"), [("left", "right"), ("right", "left")])
+def test_a_foot_that_never_stands_is_laid_as_flat_as_the_other(stands: str, lifted: str) -> None:
+    """The rest pose says nothing of the soles, and one foot hangs with its toes down all along."""
+    rng = np.random.default_rng(12)
+    body = actor()
+    source = Reframed(body, rng)
+    useless = laid_along_x(source.skeleton)
+    frames = []
+    for bend in np.linspace(0.8, 1.4, 20):
+        pose = body.rest_pose().copy()
+        for part, angle in (("UpperLeg", -bend), ("LowerLeg", bend), ("Foot", 0.7)):
+            pose.rotations_xyzw[body.index(lifted + part)] = exp(np.array([angle, 0.0, 0.0]))
+        frames.append(source.pose(pose).rotations_xyzw)
+    motion = MotionSample.from_frames(
+        useless, np.tile(body.offsets[0], (20, 1)), np.array(frames), 30.0
+    )
+    found = canonical_pose(useless, find_roles(useless, motion=motion), motion)
+    assert found.from_motion
+    standing = MotionSample.from_frames(
+        useless, body.offsets[:1], source.pose(body.rest_pose()).rotations_xyzw[None], 30.0
+    )
+    for side in (stands, lifted):
+        for part in ("Foot", "Toes"):
+            joint = useless.index(side + part)
+            np.testing.assert_allclose(
+                found.turns[joint], standing.rotations[0, joint], atol=1e-6, err_msg=side + part
+            )
 
 
 def test_a_standing_ankle_is_as_high_as_the_character_s_own() -> None:
