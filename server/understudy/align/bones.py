@@ -16,7 +16,8 @@ import numpy as np
 
 from understudy.align._kernels.bones import bones_of
 from understudy.align.motion import MotionSample
-from understudy.align.rest_pose import canonical_pose, places_of
+from understudy.align.posture import places_of
+from understudy.align.rest_pose import canonical_pose
 from understudy.align.roles import RoleMap
 from understudy.kinematics import FloatArray, IntArray, Skeleton
 from understudy.kinematics.rotations import from_matrix

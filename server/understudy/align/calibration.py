@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from understudy.align.motion import MotionSample
-from understudy.align.rest_pose import body_axes, is_posture
+from understudy.align.posture import body_axes, is_posture
 from understudy.align.roles import RoleMap
 from understudy.errors import UnderstudyError
 from understudy.kinematics import FloatArray, Pose, Skeleton

@@ -9,7 +9,8 @@ import numpy as np
 from understudy.align.evidence import planted_height
 from understudy.align.humanoid import FINGERS, SIDES
 from understudy.align.motion import MotionSample
-from understudy.align.rest_pose import CanonicalPose, Y, bone_end, toe_point
+from understudy.align.posture import Y, bone_end, toe_point
+from understudy.align.rest_pose import CanonicalPose
 from understudy.align.roles import RoleMap
 from understudy.align.tree import Tree
 from understudy.kinematics import FloatArray, IntArray, Skeleton
