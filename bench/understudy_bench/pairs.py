@@ -23,6 +23,7 @@ _LIMBS: Final = (
 )  # fmt: skip
 _FEWEST_STANDING: Final = 3
 _FLAT_DEG: Final = 5.0
+_TILTED_DEG: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,9 +61,13 @@ class PairFigures:
     one of the two lacks. `toe_deg`: how far footprints, from below the ankle to the toe, head from
     the performer's, mean; `ankle_line_deg` the same for the slanting line from the ankle to the toe
     while the performer's foot is flat: on a foot's edge that line swings aside, the more the
-    steeper it is. `ankle`: distance of a standing ankle from its height, mean, in parts of the leg.
-    `standing`: how often a foot stands in the frames looked at; the figures from `toe_deg` on are
-    about those.
+    steeper it is. `swung_line_deg`: that line wherever the foot is tilted by less than 30 degrees,
+    on the floor or not. `ankle`: distance of a standing ankle from its height, mean, in parts of
+    the leg. `standing`: how often a foot stands in the frames looked at; toes and ankles without
+    more said are about those.
+
+    A foot's frame has the sole's normal for Y and the toes' heading for Z, and is turned exactly as
+    the performer's: what these figures find is where the two were not put alike into their feet.
     """
 
     limb_deg: float
@@ -72,6 +77,7 @@ class PairFigures:
     neck_deg: float
     toe_deg: float
     ankle_line_deg: float
+    swung_line_deg: float
     ankle: float
     standing: int
 
@@ -107,6 +113,7 @@ class Pair:
             neck_deg=self._line_deg(_neck) if self._both_have_necks() else 0.0,
             toe_deg=self._footprint_deg(),
             ankle_line_deg=self._ankle_line_deg(),
+            swung_line_deg=self._swung_line_deg(),
             ankle=self._ankle(),
             standing=sum(len(frames) for _, frames in self._standing()),
         )
@@ -187,16 +194,26 @@ class Pair:
         return _mean(errors)
 
     def _ankle_line_deg(self) -> float:
-        ours, theirs = self.alignment.source_body, self.alignment.target_body
-        up = np.array([0.0, 1.0, 0.0])
+        ours, theirs = self.alignment.source_body.toe_points, self.alignment.target_body.toe_points
         errors = []
         for row, frames in self._standing():
-            soles = self.source.rotations[frames, ours.feet[row]] @ self._sole(row)
-            flat = frames[_angle_deg(soles, up) < _FLAT_DEG]
-            errors.append(
-                self._headings_deg(row, flat, ours.toe_points[row], theirs.toe_points[row])
-            )
+            flat = self._level(row, frames, _FLAT_DEG)
+            errors.append(self._headings_deg(row, flat, ours[row], theirs[row]))
         return _mean(errors)
+
+    def _swung_line_deg(self) -> float:
+        ours, theirs = self.alignment.source_body.toe_points, self.alignment.target_body.toe_points
+        errors = []
+        for row in range(len(SIDES)):
+            level = self._level(row, np.arange(len(self.source)), _TILTED_DEG)
+            errors.append(self._headings_deg(row, level, ours[row], theirs[row]))
+        return _mean(errors)
+
+    def _level(self, row: int, frames: IntArray, most_deg: float) -> IntArray:
+        """Those of `frames` in which a foot of the performer is tilted by less than `most_deg`."""
+        foot = self.alignment.source_body.feet[row]
+        soles = self.source.rotations[frames, foot] @ self._sole(row)
+        return frames[_angle_deg(soles, np.array([0.0, 1.0, 0.0])) < most_deg]
 
     def _headings_deg(
         self, row: int, frames: IntArray, ours: FloatArray, theirs: FloatArray

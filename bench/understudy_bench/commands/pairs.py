@@ -25,18 +25,20 @@ FLEXION_DEG: Final = 3.0
 TRUNK_DEG: Final = 10.3
 TRUNK_MEAN_DEG: Final = 2.8
 TOE_DEG: Final = 6.0
+SWUNG_MEAN_DEG: Final = 4.9
 ANKLE: Final = 0.02
 
 _FRAMES: Final = 200
 _COLUMNS: Final = (
-    "pair", "limb", "flexion", "chest", "trunk", "neck", "toe", "ankle line", "ankle", "standing",
+    "pair", "limb", "flexion", "chest", "trunk", "neck", "toe", "ankle line", "swung", "ankle",
+    "standing",
 )  # fmt: skip
 _NOTE: Final = (
     "copied as it is, no solver; degrees, but ankle: % of the leg; limb: bones of arms and legs,"
     " worst; flexion: knees and elbows, worst; chest: how it is turned, worst; trunk, neck: where"
     " they point, mean, but for how the bodies are built; toe: footprints, mean; ankle line: the"
-    " same from the ankle, of feet that stand flat; ankle: height of standing ankles, mean;"
-    " standing: how many there were"
+    " same from the ankle, of feet that stand flat; swung: of feet tilted by up to 30 degrees;"
+    " ankle: height of standing ankles, mean; standing: how many there were"
 )
 
 
@@ -94,6 +96,7 @@ def _cells(figures: PairFigures) -> list[str]:
         f"{figures.neck_deg:.1f}",
         f"{figures.toe_deg:.1f}",
         f"{figures.ankle_line_deg:.1f}",
+        f"{figures.swung_line_deg:.1f}",
         f"{100.0 * figures.ankle:.2f}",
         f"{figures.standing}",
     ]
@@ -115,9 +118,11 @@ def _checks(pair: str, figures: PairFigures) -> list[Check]:
 def _mean_checks(measured: Sequence[PairFigures]) -> list[Check]:
     if not measured:
         return []
-    trunk = fmean(figures.trunk_deg for figures in measured)
-    neck = fmean(figures.neck_deg for figures in measured)
     return [
-        judge("all pairs: trunk, mean", trunk, "deg", "<=", TRUNK_MEAN_DEG),
-        judge("all pairs: neck, mean", neck, "deg", "<=", TRUNK_MEAN_DEG),
+        judge(f"all pairs: {what}, mean", fmean(values), "deg", "<=", limit)
+        for what, values, limit in (
+            ("trunk", [figures.trunk_deg for figures in measured], TRUNK_MEAN_DEG),
+            ("neck", [figures.neck_deg for figures in measured], TRUNK_MEAN_DEG),
+            ("swung toes", [figures.swung_line_deg for figures in measured], SWUNG_MEAN_DEG),
+        )
     ]

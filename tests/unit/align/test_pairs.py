@@ -18,6 +18,7 @@ from understudy_bench.commands.pairs import (
     ANKLE,
     FLEXION_DEG,
     LIMB_DEG,
+    SWUNG_MEAN_DEG,
     TOE_DEG,
     TRUNK_DEG,
     TRUNK_MEAN_DEG,
@@ -68,10 +69,11 @@ def test_a_convention_drives_every_rig(clip: str) -> None:
         assert figures.ankle <= ANKLE, rig
 
 
-def test_trunks_and_necks_point_like_the_performer_s_on_the_whole() -> None:
+def test_trunks_necks_and_swung_feet_point_like_the_performer_s_on_the_whole() -> None:
     figures = [figures_of(clip, rig) for clip in CLIPS for rig in RIGS]
     assert np.mean([pair.trunk_deg for pair in figures]) <= TRUNK_MEAN_DEG
     assert np.mean([pair.neck_deg for pair in figures]) <= TRUNK_MEAN_DEG
+    assert np.mean([pair.swung_line_deg for pair in figures]) <= SWUNG_MEAN_DEG
 
 
 @pytest.mark.parametrize(
@@ -104,8 +106,10 @@ def test_the_figures_see_a_foot_that_is_turned_and_one_that_is_lifted() -> None:
     pair.target = copied(replace(alignment, post_a=turned, verbatim=nobody), performance)
     assert right.toe_deg < 0.01
     assert right.ankle_line_deg < 0.01
+    assert right.swung_line_deg < 0.5
     assert pair.figures().toe_deg == pytest.approx(10.0, abs=0.5)
     assert pair.figures().ankle_line_deg == pytest.approx(10.0, abs=0.5)
+    assert 10.0 < pair.figures().swung_line_deg < 11.0  # seen from above, more of a tilted foot
     lifted = copied(alignment, performance)
     lifted.positions[..., 1] += 0.05 * alignment.target_body.leg_length
     pair.target = lifted
@@ -116,7 +120,7 @@ def test_a_pair_that_does_not_fit_is_listed_with_the_reason() -> None:
     fox = str(shared_path("rigs/Fox.glb"))
     report = run_pairs(["walk"], ["giant", fox])
     assert report.exit_code == 0
-    assert len(report.checks) == 10
+    assert len(report.checks) == 11
     assert "four-legged" in report.tables[0].rows[1][0]
 
 
