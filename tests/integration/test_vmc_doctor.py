@@ -34,7 +34,8 @@ def test_a_walking_sender_has_a_body_and_a_rate(capsys: pytest.CaptureFixture[st
     performer.close()
     assert facts.body is not None
     assert (facts.body.missing, facts.body.refused) == ((), None)
-    assert 0.7 < facts.body.leg_m < 1.0
+    assert facts.body.shape is not None
+    assert 0.7 < facts.body.shape.leg_m < 1.0
     assert facts.rhythm is not None
     assert facts.rhythm.rate_hz > 5.0
     assert facts.refused.keys() <= {"no-body"}

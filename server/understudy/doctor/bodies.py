@@ -8,7 +8,7 @@ import numpy as np
 
 from understudy.align import MotionSample, find_roles
 from understudy.align.humanoid import REQUIRED_ROLES, SIDES
-from understudy.doctor.facts import BodyFacts, Rhythm
+from understudy.doctor.facts import BodyFacts, BodyShape, Rhythm
 from understudy.kinematics import FloatArray, Skeleton
 from understudy.kinematics.rotations import conjugate, log, multiply
 
@@ -29,7 +29,7 @@ def measure_body(
     roles = body.roles
     missing = tuple(role for role in REQUIRED_ROLES if role not in roles)
     if missing:
-        return BodyFacts(len(skeleton), missing, refused=body.refused)
+        return BodyFacts(missing=missing, refused=body.refused)
     rest = MotionSample.of_rest(skeleton).positions[0]
     at = {role: rest[joint] for role, joint in roles.items()}
     legs = [
@@ -41,17 +41,15 @@ def measure_body(
         roles[side + part] for side in SIDES for part in ("Foot", "Toes") if side + part in roles
     ]
     turned = log(multiply(conjugate(rotations_xyzw[0])[None], rotations_xyzw))
-    return BodyFacts(
-        joints=len(skeleton),
+    shape = BodyShape(
         leg_m=float(np.mean(legs)),
         left_x=_along(at["leftUpperLeg"] - at["rightUpperLeg"], 0),
         toes_z=_along(at["leftToes"] - at["leftFoot"], 2) if "leftToes" in at else None,
         arms_off_t_deg=_arms_off_t_deg(at),
         lowest_foot_m=float(motion.positions[:, feet, 1].min()),
         moved_deg=float(np.degrees(np.linalg.norm(turned, axis=-1).max())),
-        refused=body.refused,
-        problems=body.problems,
     )
+    return BodyFacts(problems=body.problems, refused=body.refused, shape=shape)
 
 
 def measure_rhythm(arrivals_s: FloatArray) -> Rhythm | None:
@@ -61,7 +59,6 @@ def measure_rhythm(arrivals_s: FloatArray) -> Rhythm | None:
     steps = np.diff(arrivals_s)
     usual = float(np.median(steps))
     return Rhythm(
-        frames=len(arrivals_s),
         rate_hz=float((len(arrivals_s) - 1) / max(arrivals_s[-1] - arrivals_s[0], 1e-9)),
         jitter_ms=float(np.percentile(np.abs(steps - usual), 95) * 1e3),
         longest_gap_ms=float(steps.max() * 1e3),
@@ -79,7 +76,7 @@ def _arms_off_t_deg(at: Mapping[str, FloatArray]) -> float | None:
     if np.linalg.norm(across) < 1e-6:
         return None
     worst = 0.0
-    for side, sign in (("left", 1.0), ("right", -1.0)):
+    for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
         arm = at[side + "LowerArm"] - at[side + "UpperArm"]
         if np.linalg.norm(arm) < 1e-6:
             return None

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from understudy.doctor.facts import (
     BodyFacts,
+    BodyShape,
     CharacterFacts,
     InputFacts,
     PerformerFacts,
@@ -121,73 +122,74 @@ def _arrival(facts: InputFacts) -> Iterator[Finding]:
 def _body(body: BodyFacts, vmc: bool) -> Iterator[Finding]:
     if body.missing:
         yield _wrong(f"bones are missing that a body needs: {', '.join(body.missing)}")
-    if body.refused is not None and not body.missing:
+    elif body.refused is not None:
         yield _wrong(f"the body cannot be used: {body.refused}")
     for problem in body.problems:
         yield _odd(problem)
-    if body.leg_m < 1e-3:
+    if body.shape is not None:
+        yield from _shape(body.shape, vmc)
+
+
+def _shape(shape: BodyShape, vmc: bool) -> Iterator[Finding]:
+    if shape.leg_m < 1e-3:
         yield _wrong(
             "all bones have length zero: the sender leaves out bone positions; turn them on"
         )
         return
-    yield from _size(body)
-    yield from _sides(body)
-    if body.arms_off_t_deg is not None and body.arms_off_t_deg > _ARMS_DEG:
+    yield from _size(shape)
+    yield from _sides(shape)
+    if shape.arms_off_t_deg is not None and shape.arms_off_t_deg > _ARMS_DEG:
         what = (
             "the T-pose is missing: at rest the arms are"
-            f" {body.arms_off_t_deg:.0f} degrees off straight sideways"
+            f" {shape.arms_off_t_deg:.0f} degrees off straight sideways"
         )
         hint = "; have the sender send normalised bones, or calibrate" if vmc else "; calibrate"
         yield _odd(what + hint)
-    if body.moved_deg < _STILL_DEG:
+    if shape.moved_deg < _STILL_DEG:
         yield _wrong(
             "the pose never changes: the sender is paused, or the performer is not tracked"
         )
 
 
-def _size(body: BodyFacts) -> Iterator[Finding]:
+def _size(shape: BodyShape) -> Iterator[Finding]:
     low, high = _LEG_M
-    if low <= body.leg_m <= high:
-        yield from _floor(body)
+    if low <= shape.leg_m <= high:
+        yield from _floor(shape)
         return
-    legs = f"the legs are {body.leg_m:.3g} m long"
-    if low <= body.leg_m / 100.0 <= high:
+    legs = f"the legs are {shape.leg_m:.3g} m long"
+    if low <= shape.leg_m / 100.0 <= high:
         yield _wrong(f"{legs}: lengths are 100 times too large, in centimetres; send metres")
-    elif low <= body.leg_m / 1000.0 <= high:
+    elif low <= shape.leg_m / 1000.0 <= high:
         yield _wrong(f"{legs}: lengths are 1000 times too large, in millimetres; send metres")
-    elif low <= body.leg_m * 100.0 <= high:
+    elif low <= shape.leg_m * 100.0 <= high:
         yield _wrong(f"{legs}: lengths are 100 times too small; send metres")
     else:
         yield _odd(f"{legs}: unusual for a person; the character's size is not affected")
 
 
-def _floor(body: BodyFacts) -> Iterator[Finding]:
-    if abs(body.lowest_foot_m) > _FLOOR_M:
-        where = "above" if body.lowest_foot_m > 0.0 else "below"
+def _floor(shape: BodyShape) -> Iterator[Finding]:
+    if abs(shape.lowest_foot_m) > _FLOOR_M:
+        where = "above" if shape.lowest_foot_m > 0.0 else "below"
         yield _odd(
-            f"the lowest foot is {abs(body.lowest_foot_m):.2f} m {where} the floor (y = 0):"
+            f"the lowest foot is {abs(shape.lowest_foot_m):.2f} m {where} the floor (y = 0):"
             " set the floor in the sender, or calibrate"
         )
 
 
-def _sides(body: BodyFacts) -> Iterator[Finding]:
-    left, toes = body.left_x, body.toes_z
-    if left is None or left > -_SIDE:
-        if toes is not None and toes < -_SIDE and left is not None and left > _SIDE:
-            yield _wrong(
-                "left and right are swapped: the left leg is where the right one should be when"
-                " the toes point forward; the sender mirrors an axis, or names sides the other way"
-            )
+def _sides(shape: BodyShape) -> Iterator[Finding]:
+    if shape.left_x is None or abs(shape.left_x) <= _SIDE:
         return
-    if toes is not None and toes < -_SIDE:
+    left_is_right = shape.left_x < 0.0
+    faces_away = shape.toes_z is not None and shape.toes_z < -_SIDE
+    if left_is_right and faces_away:
         yield _odd(
             "the body is turned by half a turn: it faces away from +Z; turn it in the sender,"
             " or calibrate"
         )
-    else:
+    elif left_is_right or faces_away:
         yield _wrong(
-            "left and right are swapped: the left leg is on the right side; the sender mirrors an"
-            " axis, or names sides the other way"
+            "left and right are swapped: the left leg is where the right one should be when the"
+            " toes point forward; the sender mirrors an axis, or names sides the other way"
         )
 
 

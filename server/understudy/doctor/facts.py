@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 class Rhythm:
     """How frames came: their rate, and how unevenly (ms: 95 of 100 steps are nearer the usual)."""
 
-    frames: int
     rate_hz: float
     jitter_ms: float
     longest_gap_ms: float
 
 
 @dataclass(frozen=True, slots=True)
-class BodyFacts:
+class BodyShape:
     """Measures of a performer's body and of how it moved, in our axes, metres and degrees.
 
     `left_x` and `toes_z`: where the left leg and the toes are from the middle and the ankle in the
@@ -26,16 +25,25 @@ class BodyFacts:
     came. `moved_deg`: the farthest any joint turned.
     """
 
-    joints: int
+    leg_m: float
+    left_x: float | None
+    toes_z: float | None
+    arms_off_t_deg: float | None
+    lowest_foot_m: float
+    moved_deg: float
+
+
+@dataclass(frozen=True, slots=True)
+class BodyFacts:
+    """A performer's body: what it lacks, or else its shape.
+
+    `missing` roles, `problems` in plain words, and why the body is `refused`, if it is.
+    """
+
     missing: tuple[str, ...] = ()
-    leg_m: float = 0.85
-    left_x: float | None = 1.0
-    toes_z: float | None = 1.0
-    arms_off_t_deg: float | None = 0.0
-    lowest_foot_m: float = 0.05
-    moved_deg: float = 20.0
-    refused: str | None = None
     problems: tuple[str, ...] = ()
+    refused: str | None = None
+    shape: BodyShape | None = None
 
 
 @dataclass(frozen=True, slots=True)

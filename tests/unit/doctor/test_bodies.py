@@ -10,17 +10,18 @@ import pytest
 from support.humanoids import actor
 from understudy.characters import builtin_clip
 from understudy.doctor.bodies import measure_body, measure_rhythm
-from understudy.doctor.facts import BodyFacts
+from understudy.doctor.facts import BodyShape
 from understudy.kinematics import FloatArray, Skeleton
 
 CLIP = builtin_clip("walk", 30.0)
 NAMED = {name: name for name in actor().names}
 
 
-def measured(skeleton: Skeleton, roots: FloatArray | None = None) -> BodyFacts:
-    return measure_body(
-        skeleton, NAMED, CLIP.roots if roots is None else roots, CLIP.rotations_xyzw
-    )
+def measured(skeleton: Skeleton, roots: FloatArray = CLIP.roots) -> BodyShape:
+    body = measure_body(skeleton, NAMED, roots, CLIP.rotations_xyzw)
+    assert (body.missing, body.refused) == ((), None)
+    assert body.shape is not None
+    return body.shape
 
 
 def changed(factors: tuple[float, float, float]) -> Skeleton:
@@ -40,7 +41,6 @@ def test_a_walker_is_as_a_walker_should_be() -> None:
     assert body.arms_off_t_deg < 5.0
     assert abs(body.lowest_foot_m) < 0.15
     assert body.moved_deg > 20.0
-    assert (body.missing, body.refused) == ((), None)
 
 
 def test_centimetres_show_in_the_legs() -> None:
@@ -65,6 +65,7 @@ def test_missing_bones_are_named() -> None:
     rows = [actor().index(name) for name in skeleton.names]
     body = measure_body(skeleton, NAMED, CLIP.roots, CLIP.rotations_xyzw[:, rows])
     assert "leftLowerArm" in body.missing
+    assert body.shape is None
 
 
 def test_rhythm_is_that_of_the_arrivals() -> None:

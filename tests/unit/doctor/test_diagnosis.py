@@ -9,6 +9,7 @@ import pytest
 from understudy.doctor.diagnosis import Finding, diagnose_input, diagnose_server
 from understudy.doctor.facts import (
     BodyFacts,
+    BodyShape,
     CharacterFacts,
     InputFacts,
     PerformerFacts,
@@ -16,8 +17,11 @@ from understudy.doctor.facts import (
     ServerFacts,
 )
 
-RHYTHM = Rhythm(frames=300, rate_hz=60.0, jitter_ms=1.0, longest_gap_ms=20.0)
-BODY = BodyFacts(joints=55)
+RHYTHM = Rhythm(rate_hz=60.0, jitter_ms=1.0, longest_gap_ms=20.0)
+SHAPE = BodyShape(
+    leg_m=0.85, left_x=1.0, toes_z=1.0, arms_off_t_deg=0.0, lowest_foot_m=0.05, moved_deg=20.0
+)
+BODY = BodyFacts(shape=SHAPE)
 GOOD = InputFacts(
     "udp port 39539",
     5.0,
@@ -60,23 +64,53 @@ def test_a_good_sender_is_told_so() -> None:
         (replace(GOOD, tracking_lost=7), "tracking is bad, in 7 messages"),
         (replace(GOOD, senders=("a:1", "b:2")), "2 senders at once (a:1, b:2)"),
         (
-            replace(GOOD, body=replace(BODY, missing=("spine", "head"))),
+            replace(GOOD, body=BodyFacts(missing=("spine", "head"))),
             "bones are missing that a body needs: spine, head",
         ),
         (replace(GOOD, body=replace(BODY, refused="it is a fox")), "cannot be used: it is a fox"),
         (replace(GOOD, body=replace(BODY, problems=("hips is perhaps X",))), "hips is perhaps X"),
-        (replace(GOOD, body=replace(BODY, leg_m=0.0)), "all bones have length zero"),
-        (replace(GOOD, body=replace(BODY, leg_m=85.0)), "100 times too large, in centimetres"),
-        (replace(GOOD, body=replace(BODY, leg_m=850.0)), "1000 times too large, in millimetres"),
-        (replace(GOOD, body=replace(BODY, leg_m=0.0085)), "100 times too small"),
-        (replace(GOOD, body=replace(BODY, leg_m=3.0)), "unusual for a person"),
-        (replace(GOOD, body=replace(BODY, lowest_foot_m=0.9)), "0.90 m above the floor"),
-        (replace(GOOD, body=replace(BODY, lowest_foot_m=-0.4)), "0.40 m below the floor"),
-        (replace(GOOD, body=replace(BODY, left_x=-1.0)), "left and right are swapped"),
-        (replace(GOOD, body=replace(BODY, toes_z=-1.0)), "left and right are swapped"),
-        (replace(GOOD, body=replace(BODY, left_x=-1.0, toes_z=-1.0)), "turned by half a turn"),
-        (replace(GOOD, body=replace(BODY, arms_off_t_deg=80.0)), "the T-pose is missing"),
-        (replace(GOOD, body=replace(BODY, moved_deg=0.1)), "the pose never changes"),
+        (
+            replace(GOOD, body=BodyFacts(shape=replace(SHAPE, leg_m=0.0))),
+            "all bones have length zero",
+        ),
+        (
+            replace(GOOD, body=BodyFacts(shape=replace(SHAPE, leg_m=85.0))),
+            "100 times too large, in centimetres",
+        ),
+        (
+            replace(GOOD, body=BodyFacts(shape=replace(SHAPE, leg_m=850.0))),
+            "1000 times too large, in millimetres",
+        ),
+        (replace(GOOD, body=BodyFacts(shape=replace(SHAPE, leg_m=0.0085))), "100 times too small"),
+        (replace(GOOD, body=BodyFacts(shape=replace(SHAPE, leg_m=3.0))), "unusual for a person"),
+        (
+            replace(GOOD, body=BodyFacts(shape=replace(SHAPE, lowest_foot_m=0.9))),
+            "0.90 m above the floor",
+        ),
+        (
+            replace(GOOD, body=BodyFacts(shape=replace(SHAPE, lowest_foot_m=-0.4))),
+            "0.40 m below the floor",
+        ),
+        (
+            replace(GOOD, body=BodyFacts(shape=replace(SHAPE, left_x=-1.0))),
+            "left and right are swapped",
+        ),
+        (
+            replace(GOOD, body=BodyFacts(shape=replace(SHAPE, toes_z=-1.0))),
+            "left and right are swapped",
+        ),
+        (
+            replace(GOOD, body=BodyFacts(shape=replace(SHAPE, left_x=-1.0, toes_z=-1.0))),
+            "turned by half a turn",
+        ),
+        (
+            replace(GOOD, body=BodyFacts(shape=replace(SHAPE, arms_off_t_deg=80.0))),
+            "the T-pose is missing",
+        ),
+        (
+            replace(GOOD, body=BodyFacts(shape=replace(SHAPE, moved_deg=0.1))),
+            "the pose never changes",
+        ),
         (replace(GOOD, rhythm=replace(RHYTHM, rate_hz=8.0, jitter_ms=0.1)), "8 frames a second"),
         (replace(GOOD, rhythm=replace(RHYTHM, jitter_ms=12.0)), "uneven"),
         (replace(GOOD, rhythm=replace(RHYTHM, longest_gap_ms=900.0)), "nothing came for 900 ms"),
@@ -98,7 +132,7 @@ def test_a_sender_at_another_port_is_found() -> None:
 
 
 def test_what_cannot_be_told_is_not_complained_about() -> None:
-    body = replace(BODY, left_x=None, toes_z=None, arms_off_t_deg=None)
+    body = BodyFacts(shape=replace(SHAPE, left_x=None, toes_z=None, arms_off_t_deg=None))
     assert complaints(diagnose_input(replace(GOOD, body=body, model_loaded=None))) == []
 
 
