@@ -13,7 +13,7 @@ from understudy.ingest import skeleton_from_message
 from understudy.kinematics.rotations import normalise, slerp
 from understudy_protocol import FrameMessage, PoseMessage, SkeletonMessage
 
-USUAL_RATES_HZ: Final = (24.0, 25.0, 30.0, 50.0, 60.0, 72.0, 90.0, 100.0, 120.0, 144.0, 240.0)
+_USUAL_RATES_HZ: Final = (24.0, 25.0, 30.0, 50.0, 60.0, 72.0, 90.0, 100.0, 120.0, 144.0, 240.0)
 
 
 def moment_ns(pose: PoseMessage | FrameMessage) -> int:
@@ -40,20 +40,20 @@ def clip_from_poses(
     seconds = (times[forward] - times[:1]) * 1e-9
     if len(seconds) < 2:
         raise ClipError(f"take of {name!r}: {len(seconds)} pose(s) received, at least 2 are needed")
-    own_hz = _even(1.0 / float(np.median(np.diff(seconds))))
-    at_hz = own_hz if rate_hz is None else rate_hz
+    if rate_hz is None:
+        rate_hz = _usual(1.0 / float(np.median(np.diff(seconds))))
     kept = [pose for pose, used in zip(poses, forward, strict=True) if used]
     roots = np.array([pose.root for pose in kept], np.float64)
     rotations = normalise(np.array([pose.rotations_xyzw for pose in kept], np.float64))
     # The small number keeps rounding from dropping the last pose.
-    wanted = np.arange(int(seconds[-1] * at_hz + 1e-3) + 1) / at_hz
+    wanted = np.arange(int(seconds[-1] * rate_hz + 1e-3) + 1) / rate_hz
     before = np.clip(np.searchsorted(seconds, wanted, side="right") - 1, 0, len(seconds) - 2)
     step = np.diff(seconds)[before]
     fraction = np.clip((wanted - seconds[before]) / step, 0.0, 1.0)
     return Clip(
         name=name,
         skeleton=skeleton_from_message(message),
-        rate_hz=at_hz,
+        rate_hz=rate_hz,
         roots=roots[before] + fraction[:, None] * (roots[before + 1] - roots[before]),
         rotations_xyzw=continuous(
             slerp(rotations[before], rotations[before + 1], fraction[:, None])
@@ -61,7 +61,7 @@ def clip_from_poses(
     )
 
 
-def _even(rate_hz: float) -> float:
+def _usual(rate_hz: float) -> float:
     """The usual rate that a measured one means, if it is near one."""
-    usual = min(USUAL_RATES_HZ, key=lambda usual: abs(usual - rate_hz))
-    return usual if abs(rate_hz - usual) < 0.03 * usual else rate_hz
+    nearest = min(_USUAL_RATES_HZ, key=lambda usual: abs(usual - rate_hz))
+    return nearest if abs(rate_hz - nearest) < 0.03 * nearest else rate_hz

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -87,24 +87,21 @@ def _arrival(facts: InputFacts) -> Iterator[Finding]:
             f"nothing came to {facts.where} in {facts.seconds:g} s: check that the sender is on,"
             " that it sends to this machine's address and this port, and the firewall"
         )
-    for port in facts.elsewhere:
-        yield _wrong(f"something comes to port {port} instead: the sender uses another port")
-    for port in facts.taken_elsewhere:
-        yield _odd(f"port {port} could not be listened at: another program uses it")
-    if not facts.messages:
+        for port in facts.elsewhere:
+            yield _wrong(f"something comes to port {port} instead: the sender uses another port")
+        for port in facts.taken_elsewhere:
+            yield _odd(f"port {port} could not be listened at: another program uses it")
         return
     if len(facts.senders) > 1:
         yield _odd(
             f"{len(facts.senders)} senders at once ({', '.join(facts.senders)}):"
             " a performer needs an input of its own"
         )
-    refused = {why: count for why, count in facts.refused.items() if why not in _HARMLESS}
-    if refused.get("not-osc", 0) >= facts.messages:
+    if facts.refused.get("not-osc", 0) >= facts.messages:
         yield _wrong(f"what comes to {facts.where} is not OSC: another protocol is sent there")
         return
-    if refused:
-        worst = ", ".join(f"{why} {count}" for why, count in sorted(refused.items()))
-        yield _odd(f"parts of what came were refused: {worst}")
+    if refused := _refused(facts.refused):
+        yield _odd(f"parts of what came were refused: {refused}")
     if facts.model_loaded is False:
         yield _wrong("the sender says that no model is loaded: load an avatar in it")
     if not facts.with_bones:
@@ -117,6 +114,13 @@ def _arrival(facts: InputFacts) -> Iterator[Finding]:
         yield _wrong(f"{facts.messages} messages came, but {what}: {hint}")
     elif facts.tracking_lost:
         yield _odd(f"the sender says its tracking is bad, in {facts.tracking_lost} messages")
+
+
+def _refused(counts: Mapping[str, int]) -> str:
+    """Reasons and how often they were counted, without those that mean no harm."""
+    return ", ".join(
+        f"{why} {count}" for why, count in sorted(counts.items()) if count and why not in _HARMLESS
+    )
 
 
 def _body(body: BodyFacts, vmc: bool) -> Iterator[Finding]:
@@ -218,10 +222,8 @@ def _performer(performer: PerformerFacts) -> Iterator[Finding]:
         yield _wrong(f"{name} has fallen silent")
     else:
         yield _good(f"{name} is heard, {performer.rate_hz:.0f} frames a second")
-    refused = {why: n for why, n in performer.refused.items() if why not in _HARMLESS and n}
-    if refused:
-        worst = ", ".join(f"{why} {count}" for why, count in sorted(refused.items()))
-        yield _odd(f"{name}: refused were {worst}")
+    if refused := _refused(performer.refused):
+        yield _odd(f"{name}: refused were {refused}")
     if performer.lost:
         yield _odd(f"{name}: {performer.lost} frames were lost on the way to the server")
 

@@ -14,7 +14,7 @@ from understudy.doctor.bodies import measure_body, measure_rhythm
 from understudy.doctor.facts import BodyFacts, InputFacts
 from understudy.ingest import FrameRejected, PerformerStream, SourcePose
 from understudy.ingest.vmc_source import VMC_HUMANOID, VmcSource
-from understudy.kinematics import SkeletonError
+from understudy.kinematics import FloatArray, SkeletonError
 from understudy.transport import AddressError, Datagram, FrameInput, UdpInput
 from understudy_protocol.errors import ProtocolError
 from understudy_protocol.limits import MAX_MESSAGE_BYTES
@@ -33,8 +33,8 @@ class _Frames:
     def __init__(self, humanoid: Mapping[str, str]) -> None:
         self._humanoid = humanoid
         self._skeleton_id = 0
-        self._roots: list[np.ndarray[tuple[int], np.dtype[np.float64]]] = []
-        self._rotations: list[np.ndarray[tuple[int, int], np.dtype[np.float64]]] = []
+        self._roots: list[FloatArray] = []
+        self._rotations: list[FloatArray] = []
         self.arrivals_s: list[float] = []
 
     def add(self, stream: PerformerStream, pose: SourcePose, arrival_s: float) -> None:
@@ -63,7 +63,7 @@ class _VmcListener:
         self.with_bones = 0
         self.model_loaded: bool | None = None
         self.tracking_lost = 0
-        self.senders: Counter[str] = Counter()
+        self.senders: set[str] = set()
         self.stream = PerformerStream("performer")
         self.source = VmcSource(self.stream)
         self.frames = _Frames(VMC_HUMANOID)
@@ -73,7 +73,7 @@ class _VmcListener:
         events = decode_vmc(datagram.data).events
         if any(isinstance(event, Bones) for event in events):
             self.with_bones += 1
-            self.senders[f"{datagram.sender[0]}:{datagram.sender[1]}"] += 1
+            self.senders.add(f"{datagram.sender[0]}:{datagram.sender[1]}")
         for event in events:
             if isinstance(event, Status):
                 self.model_loaded = event.loaded == 1
@@ -91,7 +91,7 @@ def listen_for_vmc(host: str, port: int, seconds: float) -> InputFacts:
     """Listen at a UDP port, and beside it at the ports VMC usually uses."""
     where = f"udp port {port}"
     listener = _VmcListener()
-    heard: Counter[int] = Counter()
+    heard: set[int] = set()
     taken: list[int] = []
     with ExitStack() as stack:
         try:
@@ -113,15 +113,15 @@ def listen_for_vmc(host: str, port: int, seconds: float) -> InputFacts:
                 continue
             for usual, other in others.items():
                 while other.receive(0.0) is not None:
-                    heard[usual] += 1
+                    heard.add(usual)
     return InputFacts(
         where,
         seconds,
         vmc=True,
         messages=listener.messages,
-        senders=tuple(listener.senders),
+        senders=tuple(sorted(listener.senders)),
         elsewhere=tuple(sorted(heard)),
-        taken_elsewhere=() if listener.messages else tuple(taken),
+        taken_elsewhere=tuple(taken),
         refused=dict(listener.source.refused),
         with_bones=listener.with_bones,
         model_loaded=listener.model_loaded,

@@ -131,6 +131,11 @@ def test_a_sender_at_another_port_is_found() -> None:
     assert "port 39541 could not be listened at" in texts[2]
 
 
+def test_other_ports_do_not_matter_to_an_input_that_hears_its_sender() -> None:
+    facts = replace(GOOD, elsewhere=(39540,), taken_elsewhere=(39541,))
+    assert complaints(diagnose_input(facts)) == []
+
+
 def test_what_cannot_be_told_is_not_complained_about() -> None:
     body = BodyFacts(shape=replace(SHAPE, left_x=None, toes_z=None, arms_off_t_deg=None))
     assert complaints(diagnose_input(replace(GOOD, body=body, model_loaded=None))) == []
