@@ -10,10 +10,15 @@ import numpy as np
 from understudy.characters import Clip
 from understudy.characters.clip import ClipError, continuous
 from understudy.ingest import skeleton_from_message
+from understudy.kinematics import FloatArray
 from understudy.kinematics.rotations import normalise, slerp
 from understudy_protocol import FrameMessage, PoseMessage, SkeletonMessage
 
 _USUAL_RATES_HZ: Final = (24.0, 25.0, 30.0, 50.0, 60.0, 72.0, 90.0, 100.0, 120.0, 144.0, 240.0)
+
+# A clock that steps further than this, back or ahead, is another one: its owner began anew.
+_STEP_BACK_S: Final = 1.0
+_STEP_AHEAD_S: Final = 60.0
 
 
 def moment_ns(pose: PoseMessage | FrameMessage) -> int:
@@ -32,12 +37,13 @@ def clip_from_poses(
     """A clip of the poses of one skeleton, in order, at `rate_hz` or at the rate they came with.
 
     The time of a pose is its `moment_ns`. Poses that were lost are filled in between their
-    neighbours; held ones take no time.
+    neighbours; held ones take no time. A new run of the performer, on whatever clock, goes on where
+    the last one ended.
     """
-    times = np.array([moment_ns(pose) for pose in poses], np.int64)
+    times = _seconds([moment_ns(pose) for pose in poses])
     forward = np.ones(len(times), np.bool_)
     forward[1:] = times[1:] > np.maximum.accumulate(times)[:-1]
-    seconds = (times[forward] - times[:1]) * 1e-9
+    seconds = times[forward]
     if len(seconds) < 2:
         raise ClipError(f"take of {name!r}: {len(seconds)} pose(s) received, at least 2 are needed")
     if rate_hz is None:
@@ -59,6 +65,16 @@ def clip_from_poses(
             slerp(rotations[before], rotations[before + 1], fraction[:, None])
         ),
     )
+
+
+def _seconds(moments_ns: Sequence[int]) -> FloatArray:
+    """When each pose was after the first one, with other clocks brought together."""
+    moments = np.array(moments_ns, np.int64)
+    steps = (moments[1:] - moments[:-1]) * 1e-9
+    other_clock = (steps < -_STEP_BACK_S) | (steps > _STEP_AHEAD_S)
+    onward = steps[~other_clock & (steps > 0.0)]
+    steps[other_clock] = np.median(onward) if len(onward) else 0.0
+    return np.append(0.0, np.cumsum(steps))[: len(moments_ns)]
 
 
 def _usual(rate_hz: float) -> float:

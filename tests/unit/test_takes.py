@@ -60,6 +60,15 @@ def test_poses_that_are_held_take_no_time() -> None:
     assert clip.frame_count == 50
 
 
+@pytest.mark.parametrize("step_ns", [-900_000_000_000, 86_400_000_000_000])
+def test_a_performer_that_begins_anew_on_another_clock_goes_on(step_ns: int) -> None:
+    poses = received(50)
+    anew = [replace(pose, capture_ns=pose.capture_ns + step_ns) for pose in poses[20:]]
+    clip = clip_from_poses("take", MESSAGE, poses[:20] + anew)
+    assert (clip.frame_count, clip.rate_hz) == (50, 60.0)
+    np.testing.assert_allclose(clip.roots, WALK.roots[:50], atol=1e-6)
+
+
 def test_under_an_output_clock_time_is_that_of_publication() -> None:
     # The newest frame's capture time stands still between frames; the output goes on.
     poses = [
@@ -76,6 +85,7 @@ def test_another_rate_can_be_asked_for() -> None:
     np.testing.assert_allclose(clip.roots, WALK.roots[:61:2], atol=1e-6)
 
 
-def test_one_pose_makes_no_clip() -> None:
-    with pytest.raises(ClipError, match="at least 2 are needed"):
-        clip_from_poses("take", MESSAGE, received(1))
+@pytest.mark.parametrize("frames", [0, 1])
+def test_a_clip_takes_two_poses(frames: int) -> None:
+    with pytest.raises(ClipError, match=f"{frames} pose.*at least 2 are needed"):
+        clip_from_poses("take", MESSAGE, received(frames))
