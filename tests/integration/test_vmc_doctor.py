@@ -18,7 +18,7 @@ from understudy.characters import Clip, builtin_clip
 from understudy.cli import main
 from understudy.doctor.listening import listen_for_vmc
 from understudy.kinematics import Joint, Skeleton
-from understudy_client import Character
+from understudy_client import Character, Control
 
 
 def examine(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[dict[str, str]]]:
@@ -193,6 +193,28 @@ def test_a_subscriber_that_is_too_slow_is_told(
     slow = next(finding for finding in findings if "did not arrive" in finding["text"])
     assert slow["weight"] == "odd"
     assert "too slow" in slow["text"]
+
+
+def test_a_session_that_closes_meanwhile_is_left_out(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = {"performer": "alice", "character": "short-legs", "solver": "copy"}
+    with serving(session) as server:
+        control = server.endpoints.control
+
+        class Closer(Character):
+            """Has the session closed by somebody else once it is subscribed to."""
+
+            def __init__(self, name: str, address: str) -> None:
+                super().__init__(name, address)
+                with Control(control) as other:
+                    other.request("close", character=name)
+
+        monkeypatch.setattr("understudy.doctor.asking.Character", Closer)
+        code, findings = examine(capsys, "--server", control, "--seconds", "0.1")
+    assert code == 1
+    assert any("drives no character" in finding["text"] for finding in findings)
+    assert not any("short-legs" in finding["text"] for finding in findings)
 
 
 def test_no_server_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from understudy.doctor.facts import CharacterFacts, PerformerFacts, ServerFacts
 from understudy_client import Character, Control, ServerUnreachableError
 from understudy_protocol import status
 
+_PATIENCE_S: Final = 2.0
 
-def ask_server(control_address: str, seconds: float, patience_s: float = 2.0) -> ServerFacts:
+
+def ask_server(control_address: str, seconds: float) -> ServerFacts:
     """Ask a server, and subscribe to its characters for `seconds` altogether."""
-    with Control(control_address, patience_s) as control:
+    with Control(control_address, _PATIENCE_S) as control:
         try:
             downlink = str(control.hello()["downlink"])
             sessions = control.request("list")["sessions"]
@@ -25,23 +27,23 @@ def ask_server(control_address: str, seconds: float, patience_s: float = 2.0) ->
         heard = {
             entry["character"]: _subscribe(entry["character"], address, share) for entry in sessions
         }
-        listed, stats = control.request("list"), control.request("stats")
+        performers, stats = control.request("list")["performers"], control.request("stats")
+    drivers = {entry["character"]: entry["performer"] for entry in sessions}
     counts = {entry["name"]: entry for entry in stats["performers"]}
-    published = {entry["name"]: entry for entry in stats["characters"]}
     return ServerFacts(
         control_address,
-        tuple(_performer(entry, counts[entry["name"]]) for entry in listed["performers"]),
+        tuple(_performer(entry, counts[entry["name"]]) for entry in performers),
         tuple(
             CharacterFacts(
-                name=entry["character"],
-                performer=entry["performer"],
-                problem=published[entry["character"]]["problem"],
-                published=published[entry["character"]]["poses"],
+                name=entry["name"],
+                performer=drivers[entry["name"]],
+                problem=entry["problem"],
+                published=entry["poses"],
                 seconds=share,
-                **heard[entry["character"]],
+                **heard[entry["name"]],
             )
-            for entry in listed["sessions"]
-            if entry["character"] in heard
+            for entry in stats["characters"]
+            if entry["name"] in heard  # and not opened since
         ),
     )
 
