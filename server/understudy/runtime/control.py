@@ -18,12 +18,10 @@ from understudy_protocol.errors import ProtocolError
 
 _log = logging.getLogger(__name__)
 
-# A subscriber waits this long at most before it is let in.
-_ADMIT_S: Final = 0.02
 # How often a character whose performer is silent is shown as stale.
-_HOLD_TICKS: Final = 5
+_TICK_S: Final = 0.1
 # How often skeletons are repeated, for a subscriber that was too slow to get one.
-_SECOND_TICKS: Final = 50
+_SECOND_TICKS: Final = 10
 _MAX_TEXT: Final = 1000
 
 
@@ -48,16 +46,14 @@ async def answer(socket: ControlSocket, operations: Operations) -> None:
 
 
 async def keep_house(output: PoseOutput, show: Show, rates: Rates) -> None:
-    """Let subscribers in, show silent performers' characters as stale, repeat skeletons."""
+    """Show silent performers' characters as stale, repeat skeletons, measure rates."""
     tick = 0
     while True:
-        await asyncio.sleep(_ADMIT_S)
+        await asyncio.sleep(_TICK_S)
         tick += 1
         try:
-            if output.admit_subscribers(show.greeting) or tick % _HOLD_TICKS == 0:
-                show.heed_audience()
-            if tick % _HOLD_TICKS == 0:
-                _hold_silent(show, now_ns())
+            show.heed_audience()
+            _hold_silent(show, now_ns())
             if tick % _SECOND_TICKS == 0:
                 for session in show.sessions.values():
                     session.character.announce(output)

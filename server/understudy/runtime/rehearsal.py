@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
-import zmq
 
 from understudy.config import Config, ConfigError, PerformerConfig, SessionConfig
 from understudy.errors import UnderstudyError
@@ -94,8 +94,7 @@ def _rehearse(
     character: Character, config: SessionConfig, pipeline: Pipeline, message: SkeletonMessage
 ) -> None:
     """Take a few frames the whole way, to a socket that nobody listens to."""
-    with zmq.Context[zmq.Socket[bytes]]() as context:
-        output = PoseOutput(context, "inproc://rehearsal")
+    with closing(PoseOutput("tcp://127.0.0.1:*")) as output:
         session = Session(config, PerformerConfig(config.performer), character, output)
         performer = Performer(PerformerConfig("rehearsal"))
         performer.set_sessions((session,))
@@ -120,4 +119,3 @@ def _rehearse(
             performer.mailbox.sample(wall_ns(at_ns), SourcePose.allocate(*sizes))
             if seq == _FRAMES // 2:
                 pipeline.ease.start(pipeline.aligner.targets)
-        output.close()

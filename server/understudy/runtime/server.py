@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 # A thread that computes hands over to one that was woken after this long, not after 5 ms.
 _SWITCH_INTERVAL_S: Final = 0.0005
 # How long the receiving thread may sleep before it looks whether it should end.
-_RECEIVE_TIMEOUT_MS: Final = 100
+_RECEIVE_TIMEOUT_S: Final = 0.1
 _START_TIMEOUT_S: Final = 30.0
 
 
@@ -144,7 +144,7 @@ class Server:
         config = self._config
         characters = [prepare_character(config, i) for i in range(len(config.sessions))]
         ports = self._ports = UdpPorts(config)
-        output = self._output = PoseOutput(self._context, config.server.output)
+        output = self._output = PoseOutput(config.server.output)
         show = self._show = Show(config, output)
         show.start()
         for session, character in zip(config.sessions, characters, strict=True):
@@ -155,7 +155,7 @@ class Server:
         gc.freeze()
         sys.setswitchinterval(_SWITCH_INTERVAL_S)
         source = self._input = FrameInput(
-            self._context, config.server.input, MAX_MESSAGE_BYTES, _RECEIVE_TIMEOUT_MS
+            config.server.input, MAX_MESSAGE_BYTES, _RECEIVE_TIMEOUT_S
         )
         control, requests = self._start_control(intake, show, output, source.endpoint)
         self._endpoints = Endpoints(
@@ -168,8 +168,14 @@ class Server:
 
         def receive() -> None:
             arrival = source.receive()
-            if arrival is not None:
+            if arrival is None:
+                return
+            output.gather(source.more)
+            try:
                 intake.handle(arrival)
+            finally:
+                if not source.more:
+                    output.flush()
 
         self._spawn("frames", lambda: self._receive(receive, intake.refused))
         for name, udp in ports.inputs.items():
@@ -225,6 +231,7 @@ class Server:
             self._loop = asyncio.get_running_loop()
             endpoint = socket.endpoint
             ready.set()
+            output.open_doors(self._loop, show.greeting, show.heed_audience)
             tasks = [
                 asyncio.create_task(answer(socket, operations)),
                 asyncio.create_task(keep_house(output, show, rates)),
@@ -236,6 +243,7 @@ class Server:
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
+                output.close_doors()
                 for port in ports.values():
                     port.close()
                 calibrations.stop()

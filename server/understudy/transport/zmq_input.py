@@ -1,79 +1,149 @@
-"""Where performers' messages arrive: one SUB socket that a single thread blocks on."""
+"""Where performers' messages arrive: a bound SUB socket that a single thread blocks on."""
 
 from __future__ import annotations
 
+import selectors
+import socket
 import time
-from typing import Final, NamedTuple, Self
+from collections import deque
+from typing import Final, NamedTuple
 
-import zmq
+from understudy.transport.listener import Listener
+from understudy.transport.zmtp import SUBSCRIBER, Conversation, ZmtpError, encode
 
-from understudy.transport.addresses import bind
-
-# Ten seconds of one performer at 100 Hz may wait here before libzmq drops new messages.
-RECEIVE_HWM: Final = 1000
+_READ_BYTES: Final = 1 << 16
+_EVERYTHING: Final = encode(b"\x01")
+"""A subscription to every topic."""
+_HANDSHAKE_NS: Final = 10_000_000_000
+# How long nobody is let in when the system refuses to, for want of file handles.
+_PAUSE_NS: Final = 1_000_000_000
 
 
 class Arrival(NamedTuple):
-    """A message as it came: its parts, and when (ns, `time.perf_counter_ns`)."""
+    """A message: its parts, and when it was taken up (ns, `time.perf_counter_ns`)."""
 
     parts: list[bytes]
     time_ns: int
 
 
-class FrameInput:
-    """A bound SUB socket; `receive` blocks, so it belongs to one thread.
+class _Sender:
+    """A peer that connected at `since_ns`."""
 
-    A peer that sends more than `max_message_bytes` in one part is cut off by libzmq and reconnects.
+    __slots__ = ("conversation", "since_ns", "socket", "welcomed")
+
+    def __init__(self, peer: socket.socket, max_part_bytes: int, since_ns: int) -> None:
+        self.socket = peer
+        self.conversation = Conversation(SUBSCRIBER, max_part_bytes)
+        self.since_ns = since_ns
+        self.welcomed = False
+
+    def answer(self) -> None:
+        """Send what is due; OSError if the peer does not take these few bytes."""
+        conversation = self.conversation
+        if conversation.open and not self.welcomed:
+            self.welcomed = True
+            conversation.unsent += _EVERYTHING
+        if conversation.unsent:
+            self.socket.sendall(conversation.unsent)
+            conversation.unsent.clear()
+
+
+class FrameInput:
+    """`receive` blocks, so all of it belongs to one thread.
+
+    A peer that sends more than `max_message_bytes` in one part, or what is not ZMTP, is cut off.
     """
 
-    def __init__(
-        self,
-        context: zmq.Context[zmq.Socket[bytes]],
-        address: str,
-        max_message_bytes: int,
-        timeout_ms: int,
-    ) -> None:
-        socket = context.socket(zmq.SUB)
-        socket.setsockopt(zmq.LINGER, 0)
-        socket.setsockopt(zmq.RCVHWM, RECEIVE_HWM)
-        socket.setsockopt(zmq.MAXMSGSIZE, max_message_bytes)
-        socket.setsockopt(zmq.RCVTIMEO, timeout_ms)
-        socket.setsockopt(zmq.SUBSCRIBE, b"")
-        self._socket = socket
-        self._own_context: zmq.Context[zmq.Socket[bytes]] | None = None
-        try:
-            self.endpoint = bind(socket, address)
-        except BaseException:
-            socket.close()
-            raise
+    def __init__(self, address: str, max_message_bytes: int, timeout_s: float) -> None:
+        self._max_part_bytes = max_message_bytes
+        self._timeout_s = timeout_s
+        self._listener = Listener(address)
+        self.endpoint = self._listener.endpoint
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._listener.socket, selectors.EVENT_READ)
+        self._paused_ns = 0
+        self._strangers: set[_Sender] = set()
+        self._arrived: deque[list[bytes]] = deque()
+        self._buffer = bytearray(_READ_BYTES)
+        self._view = memoryview(self._buffer)
 
-    @classmethod
-    def alone(cls, address: str, max_message_bytes: int, timeout_ms: int) -> Self:
-        """An input with a context of its own, which ends with it."""
-        context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-        try:
-            opened = cls(context, address, max_message_bytes, timeout_ms)
-        except BaseException:
-            context.term()
-            raise
-        opened._own_context = context
-        return opened
+    @property
+    def more(self) -> bool:
+        """Whether another message has come along with the last one."""
+        return bool(self._arrived)
 
     def receive(self) -> Arrival | None:
         """The next message, or None when none came within the time-out."""
-        try:
-            part = self._socket.recv(copy=False)
-        except zmq.Again:
+        if not self._arrived:
+            self._look()
+        if not self._arrived:
             return None
-        # Twice as fast as recv_multipart, which asks the socket after every part for more.
-        parts = [part.bytes]
-        while part.more:
-            part = self._socket.recv(copy=False)
-            parts.append(part.bytes)
-        return Arrival(parts, time.perf_counter_ns())
+        return Arrival(self._arrived.popleft(), time.perf_counter_ns())
+
+    def _look(self) -> None:
+        """Read once from every peer that has something to say, or let new ones in."""
+        for key, _ in self._selector.select(self._timeout_s):
+            if key.data is None:
+                self._accept()
+            else:
+                self._read(key.data)
+        if self._strangers or self._paused_ns:
+            self._look_around(time.perf_counter_ns())
+
+    def _read(self, sender: _Sender) -> None:
+        try:
+            size = sender.socket.recv_into(self._buffer)
+        except BlockingIOError:
+            return
+        except OSError:
+            size = 0
+        if not size:
+            self._drop(sender)
+            return
+        conversation = sender.conversation
+        try:
+            self._arrived += conversation.hear(bytes(self._view[:size]))
+            if conversation.unsent or not sender.welcomed:
+                sender.answer()
+                if conversation.open:
+                    self._strangers.discard(sender)
+        except (OSError, ZmtpError):
+            self._drop(sender)
+
+    def _accept(self) -> None:
+        try:
+            peer = self._listener.accept()
+        except OSError:
+            self._selector.unregister(self._listener.socket)
+            self._paused_ns = time.perf_counter_ns()
+            return
+        if peer is None:
+            return
+        sender = _Sender(peer, self._max_part_bytes, time.perf_counter_ns())
+        self._strangers.add(sender)
+        self._selector.register(peer, selectors.EVENT_READ, sender)
+        try:
+            sender.answer()
+        except OSError:
+            self._drop(sender)
+
+    def _look_around(self, at_ns: int) -> None:
+        """Drop those who never say who they are; listen again after a pause."""
+        for sender in [s for s in self._strangers if at_ns - s.since_ns > _HANDSHAKE_NS]:
+            self._drop(sender)
+        if self._paused_ns and at_ns - self._paused_ns > _PAUSE_NS:
+            self._paused_ns = 0
+            self._selector.register(self._listener.socket, selectors.EVENT_READ)
+
+    def _drop(self, sender: _Sender) -> None:
+        self._strangers.discard(sender)
+        self._selector.unregister(sender.socket)
+        sender.socket.close()
 
     def close(self) -> None:
         """Unbind; only by the thread that receives, or after it has ended."""
-        self._socket.close()
-        if self._own_context is not None:
-            self._own_context.term()
+        for key in list(self._selector.get_map().values()):
+            if key.data is not None:
+                key.data.socket.close()
+        self._selector.close()
+        self._listener.close()

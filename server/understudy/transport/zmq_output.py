@@ -1,95 +1,215 @@
-"""Where characters leave: one XPUB socket whose subscribers get a greeting before anything else."""
+"""Where characters leave: a bound PUB socket whose subscribers are greeted before anything else."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections import Counter
+import time
 from collections.abc import Callable, Iterable
 from typing import Final
 
-import zmq
+from understudy.transport.listener import Listener
+from understudy.transport.subscriber import Subscriber
+from understudy.transport.zmtp import ZmtpError, encode
 
-from understudy.transport.addresses import bind
-
-# What may wait for one subscriber before newer messages to it are dropped: a quarter of a second
-# of two characters at 120 Hz. Small kernel buffers keep a slow reader from being seconds behind.
-SEND_HWM: Final = 64
-SEND_BUFFER_BYTES: Final = 1 << 16
-
-# Subscribers send nothing but subscriptions; more than this is a mistake and cuts them off.
-SUBSCRIPTION_BYTES: Final = 1024
+_READ_BYTES: Final = 1 << 12
+_HANDSHAKE_S: Final = 10.0
+# How long nobody is let in when the system refuses to, for want of file handles.
+_PAUSE_S: Final = 1.0
+# So many messages are sent together at most while others are being made.
+_GATHERED: Final = 8
 
 Message = tuple[bytes, bytes]
-
-_MORE: Final = int(zmq.SNDMORE)
+_Route = tuple[bytes, tuple[Subscriber, ...]]
 
 
 class PoseOutput:
-    """A bound XPUB socket, used by several threads under one lock.
+    """Any thread may send; a loop lets subscribers in, from `open_doors` to `close_doors`.
 
-    With XPUB_MANUAL a subscription takes effect only when it is granted here; the grant and the
-    greeting (the skeletons under that prefix) are one step under the lock, so no pose comes first.
+    A subscription and its greeting (the skeletons under that prefix) are one step under the lock,
+    so no pose comes first.
     """
 
-    def __init__(self, context: zmq.Context[zmq.Socket[bytes]], address: str) -> None:
-        socket = context.socket(zmq.XPUB)
-        socket.setsockopt(zmq.LINGER, 0)
-        socket.setsockopt(zmq.SNDHWM, SEND_HWM)
-        socket.setsockopt(zmq.SNDBUF, SEND_BUFFER_BYTES)
-        socket.setsockopt(zmq.MAXMSGSIZE, SUBSCRIPTION_BYTES)
-        socket.setsockopt(zmq.XPUB_MANUAL, 1)
-        self._socket = socket
-        # The compiled method beneath pyzmq's own, which looks at options that are not used here.
-        self._send = super(zmq.Socket, socket).send
+    def __init__(self, address: str) -> None:
+        self._listener = Listener(address)
+        self.endpoint = self._listener.endpoint
         self._lock = threading.Lock()
-        self._closed = False
-        self._prefixes: Counter[bytes] = Counter()
-        try:
-            self.endpoint = bind(socket, address)
-        except BaseException:
-            socket.close()
-            raise
+        self._subscribers: set[Subscriber] = set()
+        self._routes: dict[bytes, _Route] = {}
+        self._gathering = False
+        self._gathered = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._greeting: Callable[[bytes], Iterable[Message]] = lambda prefix: ()
+        self._changed: Callable[[], None] = lambda: None
 
     def send(self, topic: bytes, body: bytes) -> None:
         """Publish one message; never waits for a subscriber."""
         with self._lock:
-            if not self._closed:
-                # A third of the time of send_multipart, which looks at every part twice.
-                self._send(topic, _MORE)
-                self._send(body)
+            head, takers = self._routes.get(topic) or self._route(topic)
+            if not takers:
+                return
+            message = head + encode(body)
+            at_ns = time.perf_counter_ns()
+            for subscriber in takers:
+                subscriber.put(message, at_ns)
+            self._gathered += 1
+            if not self._gathering or self._gathered == _GATHERED:
+                self._flush()
 
-    def admit_subscribers(self, greeting: Callable[[bytes], Iterable[Message]]) -> int:
-        """Grant the subscriptions that have come in; how many came and went.
+    def gather(self, more: bool) -> None:
+        """Whether messages may wait for others that are being made, a few at most.
 
-        `greeting` says what a subscriber to a prefix is sent first.
+        To be called before each of them is made, `more` False for the last.
         """
-        changes = 0
-        with self._lock:
-            while not self._closed and int(self._socket.get(zmq.EVENTS)) & zmq.POLLIN:
-                request = self._socket.recv()
-                changes += 1
-                prefix = request[1:]
-                if request[:1] == b"\x01":
-                    self._socket.setsockopt(zmq.SUBSCRIBE, prefix)
-                    for topic, body in greeting(prefix):
-                        self._socket.send_multipart((topic, body))
-                    self._prefixes[prefix] += 1
-                elif request[:1] == b"\x00":
-                    self._socket.setsockopt(zmq.UNSUBSCRIBE, prefix)
-                    self._prefixes[prefix] -= 1
-                    if not self._prefixes[prefix]:
-                        del self._prefixes[prefix]
-        return changes
+        self._gathering = more
+
+    def flush(self) -> None:
+        """Send what was gathered."""
+        if self._gathered:
+            with self._lock:
+                self._flush()
+
+    def _flush(self) -> None:
+        self._gathered = 0
+        for subscriber in self._subscribers:
+            if not subscriber.blocked and not subscriber.flush() and self._loop is not None:
+                self._loop.call_soon_threadsafe(self._await_room, subscriber)
+
+    def _route(self, topic: bytes) -> _Route:
+        """A topic as it is sent, and who gets it; kept until subscriptions change."""
+        takers = tuple(s for s in self._subscribers if s.wants(topic))
+        route = self._routes[topic] = encode(topic, more=True), takers
+        return route
+
+    # What follows is done by the loop.
+
+    def open_doors(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        greeting: Callable[[bytes], Iterable[Message]],
+        changed: Callable[[], None],
+    ) -> None:
+        """Let subscribers in; to be called in the running loop's thread.
+
+        `greeting` says what a subscriber to a prefix is sent first; `changed` is called whenever
+        subscriptions came or went.
+        """
+        self._loop, self._greeting, self._changed = loop, greeting, changed
+        loop.add_reader(self._listener.socket.fileno(), self._accept)
+
+    def close_doors(self) -> None:
+        """Let nobody in or out any more; what is sent still leaves."""
+        loop, self._loop = self._loop, None
+        if loop is None:
+            return
+        loop.remove_reader(self._listener.socket.fileno())
+        for subscriber in self._subscribers:
+            loop.remove_reader(subscriber.socket.fileno())
+            loop.remove_writer(subscriber.socket.fileno())
 
     def wants(self, topic: bytes) -> bool:
-        """Whether somebody has asked for `topic` in particular: by a prefix that is not empty.
+        """Whether somebody has asked for `topic` in particular: by a prefix that is not empty."""
+        return any(
+            prefix and topic.startswith(prefix)
+            for subscriber in self._subscribers
+            for prefix in subscriber.prefixes
+        )
 
-        To be called by the thread that admits subscribers.
-        """
-        return any(prefix and topic.startswith(prefix) for prefix in self._prefixes)
+    def _accept(self) -> None:
+        loop = self._loop
+        assert loop is not None
+        try:
+            peer = self._listener.accept()
+        except OSError:
+            descriptor = self._listener.socket.fileno()
+            loop.remove_reader(descriptor)
+            loop.call_later(_PAUSE_S, self._listen_again)
+            return
+        if peer is None:
+            return
+        subscriber = Subscriber(peer)
+        with self._lock:
+            self._subscribers.add(subscriber)
+            self._answer(subscriber)
+        loop.add_reader(peer.fileno(), self._read, subscriber)
+        loop.call_later(_HANDSHAKE_S, self._drop_stranger, subscriber)
+
+    def _listen_again(self) -> None:
+        if self._loop is not None:
+            self._loop.add_reader(self._listener.socket.fileno(), self._accept)
+
+    def _read(self, subscriber: Subscriber) -> None:
+        try:
+            data = subscriber.socket.recv(_READ_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        try:
+            requests = subscriber.conversation.hear(data) if data else []
+        except ZmtpError:
+            data = b""
+        if not data:
+            self._drop(subscriber)
+            return
+        with self._lock:
+            self._answer(subscriber)
+            for request, *_ in requests:
+                self._grant(subscriber, request)
+        if requests:
+            self._changed()
+
+    def _answer(self, subscriber: Subscriber) -> None:
+        unsent = subscriber.conversation.unsent
+        if unsent:
+            subscriber.put(bytes(unsent), time.perf_counter_ns())
+            unsent.clear()
+            self._flush()
+
+    def _grant(self, subscriber: Subscriber, request: bytes) -> None:
+        prefix = request[1:]
+        prefixes = subscriber.prefixes
+        if request[:1] == b"\x01":
+            at_ns = time.perf_counter_ns()
+            for topic, body in self._greeting(prefix):
+                subscriber.put(encode(topic, more=True) + encode(body), at_ns)
+            prefixes[prefix] += 1
+            self._flush()
+        elif request[:1] == b"\x00" and prefixes[prefix] > 1:
+            prefixes[prefix] -= 1
+        else:
+            prefixes.pop(prefix, None)
+        self._routes.clear()
+
+    def _await_room(self, subscriber: Subscriber) -> None:
+        if self._loop is not None and subscriber in self._subscribers:
+            self._loop.add_writer(subscriber.socket.fileno(), self._resume, subscriber)
+
+    def _resume(self, subscriber: Subscriber) -> None:
+        with self._lock:
+            unblocked = subscriber.flush()
+        if unblocked and self._loop is not None:
+            self._loop.remove_writer(subscriber.socket.fileno())
+
+    def _drop_stranger(self, subscriber: Subscriber) -> None:
+        if subscriber in self._subscribers and not subscriber.conversation.open:
+            self._drop(subscriber)
+
+    def _drop(self, subscriber: Subscriber) -> None:
+        if self._loop is not None:
+            self._loop.remove_reader(subscriber.socket.fileno())
+            self._loop.remove_writer(subscriber.socket.fileno())
+        with self._lock:
+            self._subscribers.discard(subscriber)
+            self._routes.clear()
+        subscriber.socket.close()
+        self._changed()
 
     def close(self) -> None:
         """Unbind; later sends are ignored."""
         with self._lock:
-            self._closed = True
-            self._socket.close()
+            for subscriber in self._subscribers:
+                subscriber.socket.close()
+            self._subscribers.clear()
+            self._routes.clear()
+            self._listener.close()

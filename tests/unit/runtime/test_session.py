@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import zmq
 
+from support.audience import open_output, subscribed
 from understudy.characters import Body
 from understudy.characters.builtin import builtin_character
 from understudy.config import PerformerConfig, SessionConfig
@@ -51,10 +52,12 @@ class FragileSolver:
 
 
 class Bench:
-    """A session, its output, and a subscriber inside one process."""
+    """A session and a subscriber of its output."""
 
-    def __init__(self, context: zmq.Context[zmq.Socket[bytes]], solver: str = "clik") -> None:
-        self.output = PoseOutput(context, "inproc://poses")
+    def __init__(
+        self, output: PoseOutput, subscriber: zmq.Socket[bytes], solver: str = "clik"
+    ) -> None:
+        self.output, self.subscriber = output, subscriber
         character = Character("hero", Body(builtin_character("short-legs")))
         config = SessionConfig("alice", "hero")
         self.session = Session(config, PerformerConfig("alice"), character, self.output)
@@ -64,12 +67,6 @@ class Bench:
         self.source.root[:] = rest.root
         self.source.rotations_xyzw[:] = rest.rotations_xyzw
         self.source.dt = 1 / 60
-        self.subscriber = context.socket(zmq.SUB)
-        self.subscriber.setsockopt(zmq.RCVTIMEO, 5000)
-        self.subscriber.setsockopt(zmq.SUBSCRIBE, b"hero/pose")
-        self.subscriber.connect("inproc://poses")
-        while not self.output.admit_subscribers(lambda prefix: ()):
-            pass
 
     def advance(self) -> bool:
         now = now_ns()
@@ -79,17 +76,15 @@ class Bench:
     def pose(self) -> PoseMessage:
         return decode_pose(self.subscriber.recv_multipart()[1])
 
-    def close(self) -> None:
-        self.subscriber.close()
-        self.output.close()
-
 
 @pytest.fixture
 def bench() -> Iterator[Bench]:
-    with zmq.Context[zmq.Socket[bytes]]() as context:
-        bench = Bench(context)
-        yield bench
-        bench.close()
+    with (
+        open_output() as (output, changes),
+        subscribed(output.endpoint, b"hero/pose") as subscriber,
+    ):
+        changes.wait_for_one()
+        yield Bench(output, subscriber)
 
 
 def test_frames_wait_until_the_performer_is_known(bench: Bench) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
-import zmq
 
 from understudy.characters import Body
 from understudy.characters.builtin import builtin_character
@@ -80,10 +80,8 @@ class Way:
 
 @pytest.fixture
 def output() -> Iterator[PoseOutput]:
-    with zmq.Context[zmq.Socket[bytes]]() as context:
-        output = PoseOutput(context, "inproc://poses")
+    with closing(PoseOutput("tcp://127.0.0.1:*")) as output:
         yield output
-        output.close()
 
 
 @pytest.mark.parametrize("settings", CHANGES, ids=["stride", "lock"])

@@ -1,0 +1,84 @@
+"""A listening socket at an address a person wrote: tcp://HOST:PORT or ipc://PATH."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from understudy.transport.addresses import AddressError
+
+_WAITING: Final = 100
+
+
+class Listener:
+    """Bound and listening, never blocking; `endpoint` has the real port where `*` was given."""
+
+    def __init__(self, address: str) -> None:
+        self._path: Path | None = None
+        scheme, _, where = address.partition("://")
+        try:
+            if scheme == "ipc":
+                self.socket = self._open_ipc(where)
+                self.endpoint = address
+            else:
+                self.socket = self._open_tcp(where)
+                host, port = self.socket.getsockname()[:2]
+                shown = f"[{host}]" if ":" in host else host
+                self.endpoint = f"tcp://{shown}:{port}"
+        except OSError as error:
+            text = (error.strerror or str(error)).lower()
+            raise AddressError(f"cannot bind {address}: {text}") from None
+
+    def _open_tcp(self, where: str) -> socket.socket:
+        host, _, port = where.rpartition(":")
+        host = "0.0.0.0" if host == "*" else host.strip("[]")
+        found = socket.getaddrinfo(host, 0 if port == "*" else int(port), type=socket.SOCK_STREAM)
+        family, kind, protocol, _, target = found[0]
+        opened = socket.socket(family, kind, protocol)
+        # Windows would let a second server have the same port.
+        option = "SO_EXCLUSIVEADDRUSE" if sys.platform == "win32" else "SO_REUSEADDR"
+        opened.setsockopt(socket.SOL_SOCKET, getattr(socket, option), 1)
+        return _listening(opened, target)
+
+    def _open_ipc(self, where: str) -> socket.socket:
+        if not hasattr(socket, "AF_UNIX"):
+            raise OSError(None, "this system has no ipc")
+        path = Path(where)
+        with suppress(FileNotFoundError):
+            path.unlink()
+        opened = _listening(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM), where)
+        self._path = path
+        return opened
+
+    def accept(self) -> socket.socket | None:
+        """The next peer that has connected, if there is one; OSError if it cannot be had."""
+        try:
+            peer, _ = self.socket.accept()
+        except (BlockingIOError, ConnectionAbortedError):
+            return None
+        peer.setblocking(False)
+        if peer.family != getattr(socket, "AF_UNIX", None):
+            peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            # A peer whose machine has gone is noticed some day.
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        return peer
+
+    def close(self) -> None:
+        """Listen no longer."""
+        self.socket.close()
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+
+
+def _listening(opened: socket.socket, target: str | tuple[Any, ...]) -> socket.socket:
+    try:
+        opened.bind(target)
+        opened.listen(_WAITING)
+        opened.setblocking(False)
+    except OSError:
+        opened.close()
+        raise
+    return opened
