@@ -49,13 +49,14 @@ class StageTimes:
         self._capacity = capacity
         self._block = bytearray(capacity * self._ROW.size)
         self._view = np.frombuffer(self._block, np.int64).reshape(capacity, len(MARKS))
+        self._pack = self._ROW.pack_into
+        self._next = 0
         self.count = 0
 
     def record(self, *moments_ns: int) -> None:
         """Add one frame: a moment (ns) for each of MARKS."""
-        self._ROW.pack_into(
-            self._block, (self.count % self._capacity) * self._ROW.size, *moments_ns
-        )
+        self._pack(self._block, self._next, *moments_ns)
+        self._next = (self._next + self._ROW.size) % len(self._block)
         self.count += 1
 
     def rows(self) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
