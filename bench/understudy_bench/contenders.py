@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final, Protocol
 
 from understudy.characters import Clip
+from understudy.characters.builtin.bodies import BUILDS, build_body
+from understudy.characters.bvh_write import write_bvh
 from understudy_bench.crowd import Crowd, Trial
 from understudy_bench.crowd_sockets import VmcCrowd, ZmqCrowd, performer_name
 from understudy_bench.pinning import pin
@@ -20,19 +23,20 @@ from understudy_bench.processes import (
 )
 from understudy_client import Control
 
-RIG: Final = "short-legs"
 # A server lets 64 in, one of whom is nobody; beyond that each drives more than one character.
 MOST_PERFORMERS: Final = 63
 _PATIENCE_S: Final = 30.0
 # A show needs a session; nobody performs in this one.
-_IDLE: Final = {"performer": "nobody", "character": "idle", "rig": RIG, "solver": "copy"}
+_IDLE: Final = {"performer": "nobody", "character": "idle", "rig": "short-legs", "solver": "copy"}
+_TORSO: Final = ("spine", "spine2", "chest", "chest2", "upperChest", "upperChest2")
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The same for every contender: the motion, frames of a try, the solver."""
+    """The same for every contender: motion, the characters' rig, frames of a try, solver."""
 
     clip: Clip
+    rig: str
     frames: int
     solver: str = "clik"
     server_command: Sequence[str] = SERVE
@@ -53,6 +57,15 @@ class Contender(Protocol):
 
     def close(self) -> None:
         """End its processes; `cpu_s` is then all the processor time they used."""
+
+
+def write_rig(folder: Path) -> str:
+    """A file with the body that every character has: short legs and 25 joints."""
+    body = build_body(replace(BUILDS["short-legs"], torso_joints=_TORSO))
+    rest = body.rest_pose()
+    path = folder / "character.bvh"
+    write_bvh(path, Clip("rest", body, 120.0, rest.root[None], rest.rotations_xyzw[None]))
+    return str(path)
 
 
 def casting(characters: int) -> list[list[str]]:
@@ -86,7 +99,7 @@ class ZmqServer:
                         "open",
                         performer=performer_name(i),
                         character=name,
-                        rig=RIG,
+                        rig=self._terms.rig,
                         solver=self._terms.solver,
                     )
             topics = [[f"{name}/pose".encode() for name in names] for names in driven]
@@ -184,7 +197,7 @@ def vmc_server(terms: Terms) -> VmcContender:
             {
                 "performer": performer,
                 "character": name,
-                "rig": RIG,
+                "rig": terms.rig,
                 "solver": terms.solver,
                 "vmc_to": sockets.target,
             }

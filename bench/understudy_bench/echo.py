@@ -1,6 +1,6 @@
 """A bare echo: what comes in on a SUB socket leaves by a PUB socket, byte for byte.
 
-It is the least that a server on these sockets can cost. Run as a process of its own, with
+It is the least that a server on sockets of libzmq can cost. Run as a process of its own, with
 `python -m understudy_bench.echo`; it says where it is bound, in one line of JSON, and ends when its
 standard input is closed.
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -116,17 +116,30 @@ class Blocks:
         return slice(self.blocks[0].start, self.blocks[-1].stop)
 
 
-def run_blocks(rig: SideBySide, loop: OpenLoop, blocks: int, frames: int, meter: Meter) -> Blocks:
-    """Send blocks of frames to both and wait for the last answers of each block."""
+def run_blocks(
+    rig: SideBySide,
+    loop: OpenLoop,
+    blocks: int,
+    frames: int,
+    meter: Meter,
+    *,
+    most: int = 0,
+    good: Callable[[slice], bool] = lambda block: True,
+) -> Blocks:
+    """Send blocks of frames to both and wait for the last answers of each block.
+
+    While none of them is `good` there are more, up to `most` in all.
+    """
     own = psutil.Process()
     processes = {"server": rig.server, "echo": rig.echo}
     cpu_before = {name: process.cpu_s() for name, process in processes.items()}
     own_before, use_before, began_ns = _cpu_s(own), CpuUse.now(), now_ns()
-    sent = []
-    for _ in range(blocks):
+    sent: list[slice] = []
+    while len(sent) < blocks or (len(sent) < most and not any(good(block) for block in sent)):
         sent.append(loop.block(frames))
         loop.drain(sent[-1])
-        meter.advance()
+        if len(sent) <= blocks:
+            meter.advance()
     load = load_since(use_before)
     spent = {name: process.cpu_s() - cpu_before[name] for name, process in processes.items()}
     core_s = (now_ns() - began_ns) * 1e-9 * (psutil.cpu_count() or 1)
@@ -135,7 +148,7 @@ def run_blocks(rig: SideBySide, loop: OpenLoop, blocks: int, frames: int, meter:
     late_ns = rig.to_echo.sent_ns[measured] - rig.to_echo.due_ns[measured]
     return Blocks(
         sent,
-        {name: 1e6 * seconds / (blocks * frames) for name, seconds in spent.items()},
+        {name: 1e6 * seconds / (len(sent) * frames) for name, seconds in spent.items()},
         Noise.measure(late_ns, load, share),
     )
 

@@ -9,6 +9,7 @@ from understudy_bench.commands.budget import BudgetOptions, run_budget
 def test_every_solver_and_rate_has_a_cell_with_its_own_frames() -> None:
     options = BudgetOptions(
         seconds=1.0,
+        tries=1,
         clock_seconds=0.5,
         transports=("zmq",),
         rates_hz=(60.0, 120.0),
@@ -31,6 +32,7 @@ def test_every_solver_and_rate_has_a_cell_with_its_own_frames() -> None:
 def test_a_solve_longer_than_the_period_misses_its_deadlines() -> None:
     options = BudgetOptions(
         seconds=1.0,
+        tries=1,
         transports=("zmq",),
         rates_hz=(600.0,),
         solvers=("clik",),
@@ -40,9 +42,27 @@ def test_a_solve_longer_than_the_period_misses_its_deadlines() -> None:
     assert cell["missed_best"] > 0
 
 
+def test_there_are_more_runs_while_none_is_clean() -> None:
+    options = BudgetOptions(
+        seconds=1.0,
+        tries=3,
+        clock_seconds=0.0,
+        transports=("zmq",),
+        rates_hz=(600.0,),
+        solvers=("clik",),
+        server_command=SLOW_SOLVE,
+    )
+    assert run_budget(options).results["cells"][0]["frames"] == 3 * 600
+
+
 def test_a_frame_that_goes_over_vmc_is_answered_over_vmc() -> None:
     options = BudgetOptions(
-        seconds=1.0, clock_seconds=0.0, transports=("vmc",), rates_hz=(60.0,), solvers=("ukf",)
+        seconds=1.0,
+        tries=1,
+        clock_seconds=0.0,
+        transports=("vmc",),
+        rates_hz=(60.0,),
+        solvers=("ukf",),
     )
     report = run_budget(options)
     (cell,) = report.results["cells"]
@@ -55,6 +75,7 @@ def test_a_frame_that_goes_over_vmc_is_answered_over_vmc() -> None:
 def test_a_datagram_lost_of_a_hundred_poses_is_caught() -> None:
     options = BudgetOptions(
         seconds=2.0,
+        tries=1,
         clock_seconds=0.0,
         transports=("vmc",),
         rates_hz=(120.0,),

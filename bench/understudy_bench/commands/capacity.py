@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import numpy as np
@@ -23,6 +25,7 @@ from understudy_bench.contenders import (
     ZmqServer,
     vmc_echo,
     vmc_server,
+    write_rig,
 )
 from understudy_bench.crowd import RATE_HZ, Trial
 from understudy_bench.growth import Growth, measure_growth
@@ -186,10 +189,16 @@ def _search(
     options: CapacityOptions, transport: Transport, watch: NoiseWatch, meter: Meter
 ) -> Capacity:
     clip = load_clip("walk", RATE_HZ)
-    terms = Terms(clip, options.frames, options.solver, options.server_command)
     trials: list[Trial] = []
     makers = _CONTENDERS[transport]
-    with closing(makers["server"](terms)) as server, closing(makers["echo"](terms)) as echo:
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        terms = Terms(
+            clip, write_rig(folder), options.frames, options.solver, options.server_command
+        )
+        server, echo = (
+            stack.enter_context(closing(makers[what](terms))) for what in ("server", "echo")
+        )
         contenders: dict[str, Contender] = {"server": server, "echo": echo}
         searches = {
             what: Search(contender, options.most, options.tries)
@@ -250,6 +259,7 @@ def _notes(options: CapacityOptions, found: Sequence[Capacity], noise: Noise) ->
         f" {options.tries} tries of {options.seconds:g} s no frame, counted from when it was due,"
         " was answered later than the next one was due, and none was lost; the same rule for"
         " server and echo, in turn in one run",
+        "characters have 25 joints, performers 22; over ZeroMQ the echo uses libzmq at both ends",
         f"beyond {MOST_PERFORMERS} characters a performer drives more than one; CPU time per frame"
         f" is compared up to {MOST_PERFORMERS}, at numbers that both were tried with",
         "growth: one solve, hot, p50 of the best round, all sizes in turn; joints: every bone cut"

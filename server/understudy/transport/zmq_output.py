@@ -18,6 +18,7 @@ _HANDSHAKE_S: Final = 10.0
 _PAUSE_S: Final = 1.0
 # So many messages are sent together at most while others are being made.
 _GATHERED: Final = 8
+_MOST_ROUTES: Final = 4096
 
 Message = tuple[bytes, bytes]
 _Route = tuple[bytes, tuple[Subscriber, ...]]
@@ -77,6 +78,8 @@ class PoseOutput:
 
     def _route(self, topic: bytes) -> _Route:
         """A topic as it is sent, and who gets it; kept until subscriptions change."""
+        if len(self._routes) >= _MOST_ROUTES:  # characters came and went
+            self._routes.clear()
         takers = tuple(s for s in self._subscribers if s.wants(topic))
         route = self._routes[topic] = encode(topic, more=True), takers
         return route
@@ -99,7 +102,8 @@ class PoseOutput:
 
     def close_doors(self) -> None:
         """Let nobody in or out any more; what is sent still leaves."""
-        loop, self._loop = self._loop, None
+        with self._lock:
+            loop, self._loop = self._loop, None
         if loop is None:
             return
         loop.remove_reader(self._listener.socket.fileno())
@@ -175,10 +179,10 @@ class PoseOutput:
                 subscriber.put(encode(topic, more=True) + encode(body), at_ns)
             prefixes[prefix] += 1
             self._flush()
-        elif request[:1] == b"\x00" and prefixes[prefix] > 1:
+        elif request[:1] == b"\x00":
             prefixes[prefix] -= 1
-        else:
-            prefixes.pop(prefix, None)
+            if prefixes[prefix] <= 0:
+                del prefixes[prefix]
         self._routes.clear()
 
     def _await_room(self, subscriber: Subscriber) -> None:

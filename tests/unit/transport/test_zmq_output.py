@@ -39,6 +39,14 @@ def test_subscriptions_are_given_back_one_by_one() -> None:
         assert one.recv_multipart() == [b"b", b"2"]
 
 
+def test_what_is_no_subscription_changes_nothing() -> None:
+    with open_output() as (output, changes), raw_subscriber(output.endpoint) as peer:
+        peer.sendall(b"\x00\x01\x07" + b"\x00\x00" + b"\x00\x02\x00b" + b"\x00\x02\x01c")
+        changes.wait_until(lambda: output.wants(b"c"))
+        output.send(b"t", (1).to_bytes(4, "big") + bytes(300))
+        assert len(bodies(peer, 1)) == 1
+
+
 def test_who_wants_everything_wants_nothing_in_particular() -> None:
     with open_output() as (output, changes), subscribed(output.endpoint, b"") as one:
         changes.wait_for_one()
