@@ -210,7 +210,7 @@ def _measure(options: BudgetOptions, transport: Transport, solver: str, meter: M
                 options.frames_per_block(rate),
                 meter,
                 most=options.most_blocks,
-                good=_without_miss(rig.to_server, 1e9 / rate),
+                good=_clean(rig.to_server, 1e9 / rate),
             )
             cells.append(_cell(transport, solver, rate, rig, run))
             next_seq = loop.next_seq
@@ -252,8 +252,8 @@ def _missed(link: Link, seqs: slice, period_ns: float) -> int:
     return int(np.sum(link.latencies_ns(seqs) > period_ns))
 
 
-def _without_miss(link: Link, period_ns: float) -> Callable[[slice], bool]:
-    return lambda seqs: _missed(link, seqs, period_ns) == 0
+def _clean(link: Link, period_ns: float) -> Callable[[slice], bool]:
+    return lambda seqs: _missed(link, seqs, period_ns) == 0 and link.lost(seqs) == 0
 
 
 def _jitter_us(link: Link, blocks: Sequence[slice], period_ns: float) -> float:
