@@ -52,8 +52,8 @@ class Contender(Protocol):
     cpu_s: float
     profiles: dict[int, dict[str, float]]
 
-    def attempt(self, characters: int) -> Trial:
-        """Try it with that many."""
+    def attempt(self, characters: int, tries: int) -> Trial:
+        """Try it with that many, up to `tries` times until it holds them; the best try."""
 
     def close(self) -> None:
         """End its processes; `cpu_s` is then all the processor time they used."""
@@ -89,7 +89,7 @@ class ZmqServer:
         self._server = self._stack.enter_context(ServerProcess([_IDLE], terms.server_command))
         pin(self._server)
 
-    def attempt(self, characters: int) -> Trial:
+    def attempt(self, characters: int, tries: int) -> Trial:
         """Open that many sessions, play, close them."""
         driven = casting(characters)
         with Control(self._server.endpoints["control"], timeout=_PATIENCE_S) as control:
@@ -107,7 +107,7 @@ class ZmqServer:
             crowd = Crowd("server", self._server, sockets, self._next_seq)
             try:
                 with closing(sockets):
-                    trial = crowd.run(self._terms.frames)
+                    trial = crowd.run(self._terms.frames, tries)
                 told = control.request("stats", character=driven[0][0])["characters"][0]
                 self.profiles[characters] = {
                     stage: float(times["p50"]) for stage, times in told["stages_us"].items()
@@ -136,12 +136,12 @@ class ZmqEcho:
         self._echo = self._stack.enter_context(echo_process())
         pin(self._echo)
 
-    def attempt(self, characters: int) -> Trial:
+    def attempt(self, characters: int, tries: int) -> Trial:
         """Let that many performers play."""
         topics = [[f"{performer_name(i)}/frame".encode()] for i in range(characters)]
         sockets = ZmqCrowd(self._echo.endpoints, self._terms.clip, topics, "seq")
         with closing(sockets):
-            return Crowd("echo", self._echo, sockets).run(self._terms.frames)
+            return Crowd("echo", self._echo, sockets).run(self._terms.frames, tries)
 
     def close(self) -> None:
         """End the echo."""
@@ -162,7 +162,7 @@ class VmcContender:
         self._running: tuple[int, Process, VmcCrowd] | None = None
         self._next_seq = 0
 
-    def attempt(self, characters: int) -> Trial:
+    def attempt(self, characters: int, tries: int) -> Trial:
         """Start it with that many ports, if it is not running with them, and play."""
         if self._running is None or self._running[0] != characters:
             self.close()
@@ -176,7 +176,7 @@ class VmcContender:
         _, process, sockets = self._running
         crowd = Crowd(self._what, process, sockets, self._next_seq)
         try:
-            return crowd.run(self._terms.frames)
+            return crowd.run(self._terms.frames, tries)
         finally:
             self._next_seq = crowd.next_seq
 
@@ -237,11 +237,7 @@ class Search:
     def step(self) -> Trial:
         """Try the next number, several times if it is not held at once; the best try."""
         number = self._next
-        best = self._contender.attempt(number)
-        for _ in range(self._tries - 1):
-            if best.held:
-                break
-            best = min(best, self._contender.attempt(number), key=lambda trial: trial.missed)
+        best = self._contender.attempt(number, self._tries)
         if best.held:
             self.held = number
         else:

@@ -65,27 +65,40 @@ class Crowd:
         self._received = np.zeros((0, 0), np.int64)
         self._heard: set[int] = set()
 
-    def run(self, frames: int) -> Trial:
-        """Warm up, then send `frames` frames of every performer."""
+    def run(self, frames: int, tries: int) -> Trial:
+        """Warm up, then send `frames` frames of every performer until none is late.
+
+        The best of up to `tries` such runs.
+        """
         stop = threading.Event()
         rows = len(self._performer_of)
-        self._received = np.zeros((rows, _WARM_ROUNDS * _WARM_FRAMES + frames), np.int64)
+        room = _WARM_ROUNDS * _WARM_FRAMES + tries * frames
+        self._received = np.zeros((rows, room), np.int64)
         reader = threading.Thread(target=self._read, args=(stop,), daemon=True)
         try:
             self._sockets.open()
             reader.start()
             with no_collections():
                 self._warm_up()
-                measured = self.next_seq - self._first_seq
-                cpu_before = self._process.cpu_s()
-                due, sent = self._send(frames)
-                cpu_s = self._process.cpu_s() - cpu_before
-                self._drain(slice(measured, measured + frames))
+                best = self._try(frames)
+                for _ in range(tries - 1):
+                    if best.held:
+                        break
+                    best = min(best, self._try(frames), key=lambda trial: trial.missed)
         finally:
             stop.set()
             if reader.is_alive():
                 reader.join()
-        return self._trial(self._received[:, measured : measured + frames], due, sent, cpu_s)
+        return best
+
+    def _try(self, frames: int) -> Trial:
+        measured = self.next_seq - self._first_seq
+        columns = slice(measured, measured + frames)
+        cpu_before = self._process.cpu_s()
+        due, sent = self._send(frames)
+        cpu_s = self._process.cpu_s() - cpu_before
+        self._drain(columns)
+        return self._trial(self._received[:, columns], due, sent, cpu_s)
 
     def _warm_up(self) -> None:
         """Send until everyone was answered."""

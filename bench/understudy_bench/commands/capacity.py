@@ -58,8 +58,8 @@ class CapacityOptions:
     """How far to search, how long each try lasts, and how many tries a number gets."""
 
     most: int = 512
-    seconds: float = 1.0
-    tries: int = 8
+    seconds: float = 0.5
+    tries: int = 24
     solver: str = "clik"
     transports: Sequence[Transport] = tuple(TRANSPORTS)
     server_command: Sequence[str] = SERVE
