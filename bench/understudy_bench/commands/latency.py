@@ -31,6 +31,7 @@ _STAGES_OUTSIDE: Final = ("receive", "deliver")
 _NOTES: Final = (
     "latency: from the moment a frame was due at the sender to its receipt at a subscriber;"
     " the server and the echo get the same frames in turn, half a period apart",
+    "the echo and both ends of the bench use libzmq; the server speaks its protocol without it",
     "ratio: p50 of all the run's frames through the server / p50 of all through the echo;"
     " 'blocks' are the same ratio within each short block, best and median of them",
 )
@@ -201,7 +202,7 @@ def _headlines(options: LatencyOptions, results: Mapping[str, Json]) -> list[Hea
     return [
         Headline(
             f"round trip of a frame at {options.rate_hz:g} Hz, `{options.solver}`, median, beside a"
-            " bare echo over the same sockets",
+            " bare echo with libzmq",
             f"{results['ratio']:.2f} times the echo's ({1e-3 * results['rt_p50_us']:.2f} ms to"
             f" {1e-3 * results['echo_p50_us']:.2f} ms)",
             command,
