@@ -135,9 +135,11 @@ def run_blocks(
     cpu_before = {name: process.cpu_s() for name, process in processes.items()}
     own_before, use_before, began_ns = _cpu_s(own), CpuUse.now(), now_ns()
     sent: list[slice] = []
-    while len(sent) < blocks or (len(sent) < most and not any(good(block) for block in sent)):
+    found = False
+    while len(sent) < blocks or (len(sent) < most and not found):
         sent.append(loop.block(frames))
         loop.drain(sent[-1])
+        found = found or good(sent[-1])
         if len(sent) <= blocks:
             meter.advance()
     load = load_since(use_before)

@@ -53,3 +53,11 @@ def test_a_sleeping_subscriber_loses_frames_and_slows_nobody_down() -> None:
         assert waiting < len(poses) // 2
         sleeper.close()
         awake.close()
+
+
+def test_the_end_of_a_show_is_told_while_frames_pour_in() -> None:
+    with serving(HERO) as server, closing(Subscriber(server.endpoints.output)) as subscriber:
+        with playing(server, 1000.0):
+            subscriber.pose()
+            server.stop()
+        assert subscriber.event("closed").data["performer"] == "alice"

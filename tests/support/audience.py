@@ -76,6 +76,7 @@ def subscribed(endpoint: str, *prefixes: bytes) -> Iterator[zmq.Socket[bytes]]:
     try:
         socket.setsockopt(zmq.LINGER, 0)
         socket.setsockopt(zmq.RCVTIMEO, TIMEOUT_MS)
+        socket.setsockopt(zmq.RCVHWM, 0)
         for prefix in prefixes:
             socket.setsockopt(zmq.SUBSCRIBE, prefix)
         socket.connect(endpoint)

@@ -167,7 +167,7 @@ def listen_for_frames(address: str, seconds: float) -> InputFacts:
     """Listen at a ZeroMQ address, in a server's place."""
     listener = _NativeListener()
     try:
-        source = FrameInput(address, MAX_MESSAGE_BYTES, _LOOK_S)
+        source = FrameInput(address, MAX_MESSAGE_BYTES, _LOOK_S, listener.refused)
     except AddressError:
         return InputFacts(address, seconds, vmc=False, taken=True)
     with closing(source):

@@ -93,7 +93,7 @@ def _stand_in(character: Character, session: SessionConfig, announced: SkeletonM
 def _rehearse(
     character: Character, config: SessionConfig, pipeline: Pipeline, message: SkeletonMessage
 ) -> None:
-    """Take a few frames the whole way, to a socket that nobody listens to."""
+    """Take a few frames all the way to a socket that nobody listens to."""
     with closing(PoseOutput("tcp://127.0.0.1:*")) as output:
         session = Session(config, PerformerConfig(config.performer), character, output)
         performer = Performer(PerformerConfig("rehearsal"))

@@ -131,6 +131,7 @@ class Server:
             self._show = None
         if self._input is not None:
             self._input.close()
+            self._input = None
         if self._ports is not None:
             self._ports.close()
         if self._output is not None:
@@ -155,7 +156,7 @@ class Server:
         gc.freeze()
         sys.setswitchinterval(_SWITCH_INTERVAL_S)
         source = self._input = FrameInput(
-            config.server.input, MAX_MESSAGE_BYTES, _RECEIVE_TIMEOUT_S
+            config.server.input, MAX_MESSAGE_BYTES, _RECEIVE_TIMEOUT_S, intake.refused
         )
         control, requests = self._start_control(intake, show, output, source.endpoint)
         self._endpoints = Endpoints(

@@ -9,13 +9,13 @@ from typing import Final
 
 from understudy.transport.zmtp import PUBLISHER, Conversation
 
-# Small kernel buffers keep a slow reader from being seconds behind.
-_SEND_BUFFER_BYTES: Final = 1 << 16
 _SEND_BYTES: Final = 1 << 16
 # Subscribers send nothing but subscriptions; more than this is a mistake and cuts them off.
 _SUBSCRIPTION_BYTES: Final = 1024
 # What a subscriber has not taken by then is dropped: live data is of no use later.
 _PATIENCE_NS: Final = 250_000_000
+# So much may wait at most, bytes, whatever it is.
+_MOST_BYTES: Final = 1 << 22
 
 
 class Subscriber:
@@ -23,13 +23,13 @@ class Subscriber:
 
     def __init__(self, peer: socket.socket) -> None:
         self.socket = peer
-        peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
         self.conversation = Conversation(PUBLISHER, _SUBSCRIPTION_BYTES)
         self.prefixes: Counter[bytes] = Counter()
         self.blocked = False
         """Whether it must take what was sent before it can be sent more."""
         self._begun = b""
         self._waiting: deque[tuple[int, bytes]] = deque()
+        self._size = 0
 
     def wants(self, topic: bytes) -> bool:
         """Whether it has subscribed to a prefix of `topic`."""
@@ -39,12 +39,16 @@ class Subscriber:
         """Send a whole message next; `at_ns` is now."""
         waiting = self._waiting
         if self.blocked:
-            while waiting and at_ns - waiting[0][0] > _PATIENCE_NS:
-                waiting.popleft()
+            while waiting and (at_ns - waiting[0][0] > _PATIENCE_NS or self._size > _MOST_BYTES):
+                self._size -= len(waiting.popleft()[1])
         waiting.append((at_ns, message))
+        self._size += len(message)
 
     def flush(self) -> bool:
-        """Send what waits; False if it did not take all of it, and is blocked from here on."""
+        """Send what waits; False if it did not take all of it, and is blocked from here on.
+
+        What waits for a peer that has gone is forgotten.
+        """
         self.blocked = False
         while self._begun or self._waiting:
             data = self._next()
@@ -74,11 +78,13 @@ class Subscriber:
                 together.append(waiting.popleft()[1])
                 size += len(together[-1])
             data = b"".join(together)
+        self._size -= len(data)
         return data
 
     def hang_up(self) -> None:
         """Send nothing more; who reads from the socket sees its end."""
         self._begun = b""
         self._waiting.clear()
+        self._size = 0
         with suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)

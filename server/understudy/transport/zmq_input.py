@@ -5,13 +5,15 @@ from __future__ import annotations
 import selectors
 import socket
 import time
-from collections import deque
+from collections import Counter, deque
 from typing import Final, NamedTuple
 
 from understudy.transport.listener import Listener
 from understudy.transport.zmtp import SUBSCRIBER, Conversation, ZmtpError, encode
 
-_READ_BYTES: Final = 1 << 16
+# What is read from a peer at once: nobody's burst may keep the others waiting for long.
+_READ_BYTES: Final = 1 << 13
+_MOST_PEERS: Final = 256
 _EVERYTHING: Final = encode(b"\x01")
 """A subscription to every topic."""
 _HANDSHAKE_NS: Final = 10_000_000_000
@@ -51,11 +53,19 @@ class _Sender:
 class FrameInput:
     """`receive` blocks, so all of it belongs to one thread.
 
-    A peer that sends more than `max_message_bytes` in one part, or what is not ZMTP, is cut off.
+    A peer that sends more than `max_part_bytes` in one part, or what is not ZMTP from a publisher,
+    is cut off, and `refused` counts it. Peers that ask whether we live are answered by `receive`.
     """
 
-    def __init__(self, address: str, max_message_bytes: int, timeout_s: float) -> None:
-        self._max_part_bytes = max_message_bytes
+    def __init__(
+        self,
+        address: str,
+        max_part_bytes: int,
+        timeout_s: float,
+        refused: Counter[str] | None = None,
+    ) -> None:
+        self.refused: Counter[str] = Counter() if refused is None else refused
+        self._max_part_bytes = max_part_bytes
         self._timeout_s = timeout_s
         self._listener = Listener(address)
         self.endpoint = self._listener.endpoint
@@ -73,7 +83,7 @@ class FrameInput:
         return bool(self._arrived)
 
     def receive(self) -> Arrival | None:
-        """The next message, or None when none came within the time-out."""
+        """The next message, or None when there is none yet, after the time-out at the latest."""
         if not self._arrived:
             self._look()
         if not self._arrived:
@@ -82,13 +92,16 @@ class FrameInput:
 
     def _look(self) -> None:
         """Read once from every peer that has something to say, or let new ones in."""
+        if self._strangers or self._paused_ns:
+            self._look_around(time.perf_counter_ns())
+        if not self._selector.get_map():  # which Windows cannot wait for
+            time.sleep(self._timeout_s)
+            return
         for key, _ in self._selector.select(self._timeout_s):
             if key.data is None:
                 self._accept()
             else:
                 self._read(key.data)
-        if self._strangers or self._paused_ns:
-            self._look_around(time.perf_counter_ns())
 
     def _read(self, sender: _Sender) -> None:
         try:
@@ -107,7 +120,10 @@ class FrameInput:
                 sender.answer()
                 if conversation.open:
                     self._strangers.discard(sender)
-        except (OSError, ZmtpError):
+        except ZmtpError:
+            self.refused["not-zmtp"] += 1
+            self._drop(sender)
+        except OSError:
             self._drop(sender)
 
     def _accept(self) -> None:
@@ -118,6 +134,10 @@ class FrameInput:
             self._paused_ns = time.perf_counter_ns()
             return
         if peer is None:
+            return
+        if len(self._selector.get_map()) > _MOST_PEERS:
+            self.refused["too-many-peers"] += 1
+            peer.close()
             return
         sender = _Sender(peer, self._max_part_bytes, time.perf_counter_ns())
         self._strangers.add(sender)

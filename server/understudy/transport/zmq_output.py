@@ -19,6 +19,9 @@ _PAUSE_S: Final = 1.0
 # So many messages are sent together at most while others are being made.
 _GATHERED: Final = 8
 _MOST_ROUTES: Final = 4096
+_MOST_PEERS: Final = 256
+# More subscriptions of one peer are a mistake and cut it off.
+_MOST_PREFIXES: Final = 256
 
 Message = tuple[bytes, bytes]
 _Route = tuple[bytes, tuple[Subscriber, ...]]
@@ -37,7 +40,7 @@ class PoseOutput:
         self._lock = threading.Lock()
         self._subscribers: set[Subscriber] = set()
         self._routes: dict[bytes, _Route] = {}
-        self._gathering = False
+        self._gatherer: int | None = None
         self._gathered = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._greeting: Callable[[bytes], Iterable[Message]] = lambda prefix: ()
@@ -54,15 +57,15 @@ class PoseOutput:
             for subscriber in takers:
                 subscriber.put(message, at_ns)
             self._gathered += 1
-            if not self._gathering or self._gathered == _GATHERED:
+            if self._gatherer != threading.get_ident() or self._gathered == _GATHERED:
                 self._flush()
 
     def gather(self, more: bool) -> None:
-        """Whether messages may wait for others that are being made, a few at most.
+        """Whether messages of the calling thread may wait for those it makes next, a few at most.
 
         To be called before each of them is made, `more` False for the last.
         """
-        self._gathering = more
+        self._gatherer = threading.get_ident() if more else None
 
     def flush(self) -> None:
         """Send what was gathered."""
@@ -101,7 +104,7 @@ class PoseOutput:
         loop.add_reader(self._listener.socket.fileno(), self._accept)
 
     def close_doors(self) -> None:
-        """Let nobody in or out any more; what is sent still leaves."""
+        """Let nobody in any more; those inside are still sent to."""
         with self._lock:
             loop, self._loop = self._loop, None
         if loop is None:
@@ -113,11 +116,12 @@ class PoseOutput:
 
     def wants(self, topic: bytes) -> bool:
         """Whether somebody has asked for `topic` in particular: by a prefix that is not empty."""
-        return any(
-            prefix and topic.startswith(prefix)
-            for subscriber in self._subscribers
-            for prefix in subscriber.prefixes
-        )
+        with self._lock:
+            return any(
+                prefix and topic.startswith(prefix)
+                for subscriber in self._subscribers
+                for prefix in subscriber.prefixes
+            )
 
     def _accept(self) -> None:
         loop = self._loop
@@ -130,6 +134,9 @@ class PoseOutput:
             loop.call_later(_PAUSE_S, self._listen_again)
             return
         if peer is None:
+            return
+        if len(self._subscribers) >= _MOST_PEERS:
+            peer.close()
             return
         subscriber = Subscriber(peer)
         with self._lock:
@@ -174,11 +181,14 @@ class PoseOutput:
         prefix = request[1:]
         prefixes = subscriber.prefixes
         if request[:1] == b"\x01":
-            at_ns = time.perf_counter_ns()
-            for topic, body in self._greeting(prefix):
-                subscriber.put(encode(topic, more=True) + encode(body), at_ns)
             prefixes[prefix] += 1
-            self._flush()
+            if len(prefixes) > _MOST_PREFIXES:
+                subscriber.hang_up()
+            elif prefixes[prefix] == 1:
+                at_ns = time.perf_counter_ns()
+                for topic, body in self._greeting(prefix):
+                    subscriber.put(encode(topic, more=True) + encode(body), at_ns)
+                self._flush()
         elif request[:1] == b"\x00":
             prefixes[prefix] -= 1
             if prefixes[prefix] <= 0:

@@ -45,7 +45,7 @@ PUBLISHER: Final = SocketType(b"PUB", 1, {b"SUB": 2, b"XSUB": 10})
 
 
 class Conversation:
-    """One peer's side of a connection.
+    """Our side of a connection to one peer.
 
     `unsent` is what is to be sent to it, to be emptied by whoever sends it; `open` says whether
     the handshake is over. No part of a message may have more than `max_part_bytes`.
@@ -57,20 +57,28 @@ class Conversation:
         self._kind = kind
         self._max_part_bytes = max_part_bytes
         self._step = self._read_version
-        self._rest = b""
+        self._rest = bytearray()
+        self._needed = 0
         self._parts: list[bytes] = []
 
     def hear(self, data: bytes) -> list[list[bytes]]:
-        """The messages that `data` completes, each a list of parts; ZmtpError ends it all."""
+        """The messages that `data` completes, each a list of parts.
+
+        After a ZmtpError nothing it said counts any more, nor what came along with the fault.
+        """
         if self._rest:
-            data = self._rest + data
-            self._rest = b""
+            self._rest += data
+            if len(self._rest) < self._needed:
+                return []
+            data = bytes(self._rest)
+            self._rest.clear()
+        self._needed = 0
         while not self.open:
             used = self._step(data)
             if not used:
                 if len(data) > _HANDSHAKE_BYTES:
                     raise ZmtpError("too much was said before READY")
-                self._rest = data
+                self._rest += data
                 return []
             data = data[used:]
         return self._messages(data)
@@ -91,6 +99,7 @@ class Conversation:
                 raise ZmtpError(f"a part has {size} bytes; allowed: {self._max_part_bytes}")
             stop = start + size
             if stop > end:
+                self._needed = stop - at
                 break
             at = stop
             if flags & _COMMAND:
@@ -103,7 +112,7 @@ class Conversation:
             elif len(parts) == _MAX_PARTS:
                 raise ZmtpError(f"a message has more than {_MAX_PARTS} parts")
         self._parts = parts
-        self._rest = data[at:]
+        self._rest += data[at:]
         return messages
 
     # Steps of the handshake: each says how many bytes it used, 0 if it needs more.
@@ -156,7 +165,7 @@ class Conversation:
         if frame is None:
             return 0
         if data[0] not in self._kind.peers.values():
-            raise ZmtpError(f"a socket of kind {data[0]}; allowed: {sorted(self._kind.peers)}")
+            raise ZmtpError(f"a socket of kind {data[0]}; allowed: {[*self._kind.peers.values()]}")
         self.open = True
         return 1 + frame[2]
 

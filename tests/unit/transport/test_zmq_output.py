@@ -11,8 +11,11 @@ import pytest
 import zmq
 
 from support.audience import open_output, subscribed
+from understudy.transport.subscriber import Subscriber
 
 TIMEOUT_S = 10.0
+WELCOME = b"\xff" + bytes(8) + b"\x7f\x03" + b"\x01\x00\x00"
+"""What a publisher says to a subscriber of version 2.0."""
 
 
 def test_a_subscriber_gets_what_it_asked_for_after_its_greeting() -> None:
@@ -56,23 +59,72 @@ def test_who_wants_everything_wants_nothing_in_particular() -> None:
 
 
 def test_what_is_gathered_leaves_together_and_soon() -> None:
-    with open_output() as (output, changes), subscribed(output.endpoint, b"") as one:
+    with open_output() as (output, changes), raw_subscriber(output.endpoint) as peer:
         changes.wait_for_one()
+        assert peer.recv(14, socket.MSG_WAITALL) == WELCOME
+        peer.setblocking(False)
         output.gather(True)
-        output.send(b"a", b"0")
-        assert not one.poll(50)
+        for _ in range(7):
+            output.send(b"a", b"gathered")
+        with pytest.raises(BlockingIOError):
+            peer.recv(1)
+        # Another thread's messages wait for nobody, and take along what was gathered.
+        other = threading.Thread(target=output.send, args=(b"b", b"at once"))
+        other.start()
+        other.join()
+        peer.setblocking(True)
+        gathered, at_once = b"\x01\x01a\x00\x08gathered", b"\x01\x01b\x00\x07at once"
+        assert peer.recv(1000) == 7 * gathered + at_once
+        for _ in range(8):
+            output.send(b"a", b"gathered")
+        assert peer.recv(1000) == 8 * gathered
+        output.send(b"a", b"gathered")
         output.flush()
-        assert one.recv_multipart() == [b"a", b"0"]
-        for i in range(8):
-            output.send(b"a", bytes((i,)))
-        assert [one.recv_multipart()[1] for _ in range(8)] == [bytes((i,)) for i in range(8)]
-        output.send(b"a", b"waits")
+        assert peer.recv(1000) == gathered
+        output.send(b"a", b"gathered")
         output.gather(False)
-        output.send(b"a", b"last")
-        assert [one.recv_multipart()[1] for _ in range(2)] == [b"waits", b"last"]
+        output.send(b"b", b"at once")
+        assert peer.recv(1000) == gathered + at_once
 
 
-def test_a_sleeper_gets_whole_messages_and_the_newest_when_it_wakes() -> None:
+def test_who_asks_again_is_not_greeted_again() -> None:
+    def numbered(number: int) -> bytes:
+        return number.to_bytes(4, "big") + bytes(300)
+
+    with (
+        open_output(lambda prefix: [(b"t", numbered(7))]) as (output, changes),
+        raw_subscriber(output.endpoint) as peer,
+    ):
+        peer.sendall(b"\x00\x01\x01" * 1000 + b"\x00\x02\x01t")
+        changes.wait_until(lambda: output.wants(b"t"))
+        output.send(b"t", numbered(9))
+        assert bodies(peer, 9) == [numbered(7), numbered(7), numbered(9)]
+
+
+def test_who_asks_for_too_much_is_cut_off() -> None:
+    with open_output() as (output, changes), raw_subscriber(output.endpoint) as peer:
+        peer.sendall(b"".join(b"\x00\x03\x01" + i.to_bytes(2, "big") for i in range(300)))
+        while peer.recv(1000):
+            pass
+        changes.wait_until(lambda: not output.wants(b"\0\1"))
+
+
+def test_what_is_not_taken_in_time_is_dropped_oldest_first() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.setblocking(False)
+        one = Subscriber(ours)
+        one.put(bytes(1 << 22), 0)
+        assert not one.flush()
+        for i in range(100):
+            one.put(b"%03d" % i, i * 10_000_000)
+        assert [message for _, message in one._waiting] == [b"%03d" % i for i in range(74, 100)]
+        for i in range(100):
+            one.put(bytes(1 << 20), 990_000_000 + i)
+        assert sum(len(message) for _, message in one._waiting) <= 6 << 20
+
+
+def test_who_reads_late_gets_whole_messages_in_their_order() -> None:
     with open_output() as (output, changes), raw_subscriber(output.endpoint) as sleeper:
         changes.wait_for_one()
         count = 60
@@ -86,7 +138,6 @@ def test_a_sleeper_gets_whole_messages_and_the_newest_when_it_wakes() -> None:
 def test_threads_that_send_at_once_do_not_mix_their_messages() -> None:
     with open_output() as (output, changes), subscribed(output.endpoint, b"") as one:
         changes.wait_for_one()
-        one.setsockopt(zmq.RCVHWM, 0)
 
         def work(name: bytes) -> None:
             for i in range(500):
@@ -148,7 +199,7 @@ def raw_subscriber(endpoint: str) -> socket.socket:
 def bodies(peer: socket.socket, last: int) -> list[bytes]:
     """What such a subscriber reads, up to the message that is numbered `last`."""
     stream = peer.makefile("rb")
-    assert stream.read(14) == b"\xff" + bytes(8) + b"\x7f\x03" + b"\x01\x00\x00"
+    assert stream.read(14) == WELCOME
     found: list[bytes] = []
     while not found or int.from_bytes(found[-1][:4], "big") != last:
         assert stream.read(3) == b"\x01\x01t"
