@@ -75,7 +75,15 @@ class PoseWriter:
         publish_ns: int,
     ) -> bytes:
         """The body of a `pose` message; the numbers are not checked again."""
-        if max(seq, source_seq, delay_ns) > MAX_U32 or min(capture_ns, arrival_ns, publish_ns) < 0:
+        # Compared one by one: `max` and `min` would take longer than the packing.
+        if (
+            seq > MAX_U32
+            or source_seq > MAX_U32
+            or delay_ns > MAX_U32
+            or capture_ns < 0
+            or arrival_ns < 0
+            or publish_ns < 0
+        ):
             changing = (seq, source_seq, delay_ns, status, residual_m)
             return self._write_large((*changing, capture_ns, arrival_ns, publish_ns))
         a, b, c, d, e, f, g, h = self._before

@@ -17,6 +17,7 @@ from understudy.align.motion import MotionSample
 from understudy.align.proportions import Proportions
 from understudy.align.roles import RoleMap, find_roles
 from understudy.kinematics import FloatArray, ForwardKinematics, IntArray, Skeleton
+from understudy.kinematics.compiled import direct
 from understudy.kinematics.tables import ArrayTable
 from understudy.kinematics.tasks import Effector, Targets
 
@@ -36,6 +37,8 @@ _FOLDED_KNEE_RAD: Final = math.radians(20.0)
 # hands to go where the performer's do, and from where on arms are posed as the performer's instead.
 _ARMS_ALIKE: Final = 0.3
 _ARMS_UNLIKE: Final = 0.7
+
+_follow: Final = direct(follow_kernel.follow)
 
 # A planted foot may be held this far from the performer's own place, as a share of the leg.
 _LARGEST_OFFSET: Final = 0.12 / 0.83
@@ -184,8 +187,8 @@ class Aligner:
         if jump or self._memory[goal_kernels.STARTED] == 0.0:
             # The floor is not known yet: one look at the pose finds it.
             self._transfer.reset()
-            follow_kernel.follow(rows, hips, height, dt, True)
-        follow_kernel.follow(rows, hips, height, dt, jump)
+            _follow(rows, hips, height, dt, True)
+        _follow(rows, hips, height, dt, jump)
         self.targets.jump = jump
         return self.targets
 

@@ -16,6 +16,7 @@ from understudy.conditioning._kernels import (
     largest_step,
 )
 from understudy.kinematics import FloatArray, Skeleton
+from understudy.kinematics.compiled import direct
 from understudy.kinematics.tables import ArrayTable
 
 # No joint but a toe or a finger turns faster than this: 25 degrees between two frames at 120 Hz.
@@ -26,6 +27,8 @@ LONGEST_HOLD_S: Final = 0.025
 # that was turned or moved as a whole by this much is a new beginning.
 JUMP_RAD: Final = math.radians(60.0)
 JUMP_M: Final = 0.5
+
+_keep_untorn: Final = direct(keep_untorn)
 
 
 class Bridged(Enum):
@@ -66,7 +69,7 @@ class TearBridge:
         # Over the time since the last good frame, not only since the last frame.
         allowed = TEAR_RAD_PER_S * (self._held_s + dt) if self._started else math.inf
         self._started = True
-        if keep_untorn(self._table.rows, allowed) <= allowed:
+        if _keep_untorn(self._table.rows, allowed) <= allowed:
             self._held_s = 0.0
             return Bridged.PASSED
         if self._held_s + dt <= LONGEST_HOLD_S + 1e-9:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.conditioning import _kernels
 from understudy.kinematics import HINGE, FloatArray, Pose, Skeleton
+from understudy.kinematics.compiled import direct
 from understudy.kinematics.tables import ArrayTable
 from understudy.kinematics.tasks import Targets
+
+_accept: Final = direct(_kernels.accept)
 
 
 class CharacterPose:
@@ -69,7 +74,7 @@ class CharacterPose:
             self._answer = (root, rotations_xyzw, residuals, contacts)
             for place, array in enumerate(self._answer):
                 self._table.put(place, array)
-        worst = float(_kernels.accept(self._table.rows))
+        worst = float(_accept(self._table.rows))
         if worst < 0.0:
             return False
         self.residual_m = worst

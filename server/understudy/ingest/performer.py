@@ -14,6 +14,7 @@ from understudy.ingest.sequence import SequenceGate
 from understudy.ingest.skeletons import skeleton_from_message
 from understudy.ingest.source import FrameRejected, SourcePose
 from understudy.kinematics import Skeleton
+from understudy.kinematics.compiled import direct
 from understudy.kinematics.tables import ArrayTable
 from understudy_protocol.limits import FRAME_UNIT_TOLERANCE, MAX_MAGNITUDE
 from understudy_protocol.messages import Marker
@@ -22,6 +23,8 @@ from understudy_protocol.skeletons import decode_skeleton
 # Nobody runs at 15 m/s, and trackers jitter by less than 0.3 m: a larger step is a teleport.
 TELEPORT_SPEED: Final = 15.0
 TELEPORT_M: Final = 0.3
+
+_take_in: Final = direct(take_in)
 
 
 class PerformerStream:
@@ -67,6 +70,7 @@ class PerformerStream:
 
     def _allocate(self, joint_count: int, marker_count: int = 0) -> None:
         """Make room for the poses of a body."""
+        self._joint_count = joint_count
         self.pose = pose = SourcePose.allocate(joint_count, marker_count)
         self._reader = FrameReader(joint_count)
         self._numbers: NDArray[np.float32] = np.zeros(3 + 4 * joint_count, np.float32)
@@ -95,10 +99,10 @@ class PerformerStream:
                 "other-skeleton",
                 f"skeleton {frame.skeleton_id} is not the announced {self.skeleton_id}",
             )
-        if frame.rotation_count != len(skeleton):
+        if frame.rotation_count != self._joint_count:
             raise FrameRejected(
                 "joint-count",
-                f"{frame.rotation_count} rotations; the skeleton has {len(skeleton)} joints",
+                f"{frame.rotation_count} rotations; the skeleton has {self._joint_count} joints",
             )
         if frame.point_count is not None and frame.point_count != len(self.markers):
             raise FrameRejected(
@@ -110,10 +114,10 @@ class PerformerStream:
         if frame.numbers is not self._numbers:
             self._numbers = frame.numbers
             self._table.put(NUMBERS, frame.numbers)
-        moved = take_in(self._table.rows, FRAME_UNIT_TOLERANCE, MAX_MAGNITUDE)
+        moved = _take_in(self._table.rows, FRAME_UNIT_TOLERANCE, MAX_MAGNITUDE)
         if moved < 0.0:
             joint = int(-moved) - 1
-            if joint == len(skeleton):
+            if joint == self._joint_count:
                 raise FrameRejected("not-finite", "the root is not within the range allowed")
             raise FrameRejected(
                 "not-unit", f"the rotation of {skeleton.names[joint]!r} is no unit quaternion"

@@ -41,6 +41,17 @@ def kernel(signature: str) -> Decorator:
     return decorate
 
 
+def direct(compiled: Any) -> Callable[..., Any]:
+    """A kernel without the check of what it is given, 0.2 us less a call.
+
+    For callers that hand over the rows of an `ArrayTable` and plain numbers, and nothing else: what
+    is in the table was checked when it was put there.
+    """
+    (only,) = compiled.overloads.values()
+    entry: Callable[..., Any] = only.entry_point
+    return entry
+
+
 def part(signature: str, *, inline: bool = False) -> Decorator:
     """Compile a piece of kernels, for exactly `signature`, when the first of them is compiled.
 

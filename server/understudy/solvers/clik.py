@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from understudy.kinematics import FloatArray, Pose, Skeleton
+from understudy.kinematics.compiled import direct
 from understudy.kinematics.limits import JointLimits
 from understudy.kinematics.tasks import Effector
 from understudy.solvers._kernels import clik_layout
@@ -41,7 +42,7 @@ class Clik(Filter):
     """
 
     name = "clik"
-    kernel = staticmethod(step)
+    kernel = staticmethod(direct(step))
     knows = PARAMETERS
     own: ClassVar[ModuleType] = clik_layout
 

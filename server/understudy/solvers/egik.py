@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from understudy.kinematics import FloatArray, Skeleton
+from understudy.kinematics.compiled import direct
 from understudy.solvers._kernels import egik_layout
 from understudy.solvers._kernels.egik import step
 from understudy.solvers.filter import COMMON_PARAMETERS, Filter
@@ -27,7 +28,7 @@ class Egik(Filter):
     """The weighted objective of goals and imitation, causal: two past frames are remembered."""
 
     name = "egik"
-    kernel = staticmethod(step)
+    kernel = staticmethod(direct(step))
     knows = PARAMETERS
     own: ClassVar[ModuleType] = egik_layout
 

@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 import understudy
+from understudy.ingest._kernels import take_in
 from understudy.kinematics._kernels import is_finite, turn
-from understudy.kinematics.compiled import part
+from understudy.kinematics.compiled import direct, part
+from understudy.kinematics.tables import ArrayTable
 
 PACKAGE = Path(understudy.__file__).parent
 
@@ -108,3 +110,16 @@ def test_a_cached_kernel_is_compiled_anew_when_a_part_in_another_file_changes(
         )
         told.append(done.stdout.strip())
     assert told == ["1.0", "1.0", "23.0"]
+
+
+def test_a_kernel_without_its_check_does_the_same() -> None:
+    rotation, root = np.array([[0.0, 0.6, 0.0, 0.8]]), np.zeros(3)
+    answers, taken = [], []
+    for way in (take_in, direct(take_in)):
+        numbers = np.array([0.3, 1.0, -0.2, 0.0, 0.6, 0.0, 0.8], np.float32)
+        table = ArrayTable(numbers, np.zeros(3), root.copy(), np.zeros((1, 4)))
+        answers.append(way(table.rows, 1e-3, 1e6))
+        taken.append(table._arrays[3])
+    assert answers == [1.0, 1.0]
+    for pose in taken:
+        np.testing.assert_allclose(pose, rotation, atol=1e-7)
