@@ -39,6 +39,10 @@ class Bridged(Enum):
     JUMPED = 2  # the whole body is elsewhere, and stays there: this does not continue the old way
 
 
+# Looked up once: to ask an enumeration for a member takes as long as half the check.
+_PASSED: Final = Bridged.PASSED
+
+
 class TearBridge:
     """Holds the last good pose over a tear, 25 ms at the most, in constant memory.
 
@@ -71,7 +75,7 @@ class TearBridge:
         self._started = True
         if _keep_untorn(self._table.rows, allowed) <= allowed:
             self._held_s = 0.0
-            return Bridged.PASSED
+            return _PASSED
         if self._held_s + dt <= LONGEST_HOLD_S + 1e-9:
             self._held_s += dt
             root[:] = self._root

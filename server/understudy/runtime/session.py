@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
@@ -32,6 +33,10 @@ from understudy_protocol.inspection import GoalsMessage, encode_goals
 from understudy_protocol.messages import GoalMessage, Scalar
 from understudy_protocol.osc.vmc_events import SetPeriod
 from understudy_protocol.pose_writer import PoseWriter
+
+# Looked up once: in every frame an enumeration would be asked anew.
+_JUMPED: Final = Bridged.JUMPED
+_HELD: Final = Bridged.HELD
 
 
 class Session:
@@ -165,7 +170,7 @@ class Session:
                 pipeline.bridge.reset()
             # Sessions of one performer share the source's arrays; a torn pose is replaced for all.
             bridged = pipeline.bridge.apply(source.root, source.rotations_xyzw, dt)
-            jump = jump or bridged is Bridged.JUMPED
+            jump = jump or bridged is _JUMPED
             ease = pipeline.ease
             if jump and not pipeline.fresh:
                 ease.start(pipeline.aligner.targets)
@@ -196,7 +201,7 @@ class Session:
                 reset_pipeline(pipeline, pipeline.pose.copy())
             if easing:
                 flags |= status.RECOVERING
-            if bridged is Bridged.HELD:
+            if bridged is _HELD:
                 flags |= status.BRIDGED
             self._source_seq = source.seq
             self._capture_ns = source.capture_ns

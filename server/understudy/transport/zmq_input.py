@@ -12,7 +12,7 @@ from understudy.transport.listener import Listener
 from understudy.transport.zmtp import SUBSCRIBER, Conversation, ZmtpError, encode
 
 # What is read from a peer at once: nobody's burst may keep the others waiting for long.
-_READ_BYTES: Final = 1 << 13
+_READ_BYTES: Final = 1 << 14
 _MOST_PEERS: Final = 256
 _EVERYTHING: Final = encode(b"\x01")
 """A subscription to every topic."""

@@ -17,7 +17,7 @@ _HANDSHAKE_S: Final = 10.0
 # How long nobody is let in when the system refuses to, for want of file handles.
 _PAUSE_S: Final = 1.0
 # So many messages are sent together at most while others are being made.
-_GATHERED: Final = 16
+_GATHERED: Final = 32
 _MOST_ROUTES: Final = 4096
 _MOST_PEERS: Final = 256
 # More subscriptions of one peer are a mistake and cut it off.

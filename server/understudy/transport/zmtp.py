@@ -8,6 +8,7 @@ and back, which costs more than solving it.
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,6 +16,8 @@ _MORE: Final = 1
 _LONG: Final = 2
 _COMMAND: Final = 4
 _MAX_PARTS: Final = 16
+_SHORT_HEAD: Final = struct.Struct(">BB")
+_LONG_HEAD: Final = struct.Struct(">BQ")
 
 _SIGNATURE: Final = b"\xff" + bytes(8) + b"\x7f"
 _MAJOR: Final = b"\x03"
@@ -91,7 +94,9 @@ class Conversation:
             flags = data[at]
             if flags & _LONG:
                 start = at + 9
-                size = int.from_bytes(data[at + 1 : start], "big")
+                if start > end:
+                    break
+                _, size = _LONG_HEAD.unpack_from(data, at)
             else:
                 start = at + 2
                 size = data[at + 1]
@@ -181,8 +186,8 @@ def encode(part: bytes, *, more: bool = False) -> bytes:
     """One part of a message, as it is sent; `more` if it is not the last."""
     size = len(part)
     if size > 0xFF:
-        return bytes((_LONG | more,)) + size.to_bytes(8, "big") + part
-    return bytes((int(more), size)) + part
+        return _LONG_HEAD.pack(_LONG | more, size) + part
+    return _SHORT_HEAD.pack(more, size) + part
 
 
 def _whole_frame(data: bytes) -> tuple[int, bytes, int] | None:

@@ -75,9 +75,9 @@ def test_what_is_gathered_leaves_together_and_soon() -> None:
         peer.setblocking(True)
         gathered, at_once = b"\x01\x01a\x00\x08gathered", b"\x01\x01b\x00\x07at once"
         assert peer.recv(1000) == 7 * gathered + at_once
-        for _ in range(16):
+        for _ in range(32):
             output.send(b"a", b"gathered")
-        assert peer.recv(1000) == 16 * gathered
+        assert peer.recv(1000) == 32 * gathered
         output.send(b"a", b"gathered")
         output.flush()
         assert peer.recv(1000) == gathered
