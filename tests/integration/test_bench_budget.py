@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from support.regressions import SLOW_SOLVE, VMC_DROPS
 from understudy_bench.commands.budget import BudgetOptions, run_budget
 
@@ -29,29 +31,23 @@ def test_every_solver_and_rate_has_a_cell_with_its_own_frames() -> None:
         assert 0 <= cell["missed_best"] <= cell["missed"]
 
 
+OVERRUN = BudgetOptions(
+    seconds=1.0,
+    tries=1,
+    clock_seconds=0.0,
+    transports=("zmq",),
+    rates_hz=(600.0,),
+    solvers=("clik",),
+    server_command=SLOW_SOLVE,
+)
+
+
 def test_a_solve_longer_than_the_period_misses_its_deadlines() -> None:
-    options = BudgetOptions(
-        seconds=1.0,
-        tries=1,
-        transports=("zmq",),
-        rates_hz=(600.0,),
-        solvers=("clik",),
-        server_command=SLOW_SOLVE,
-    )
-    cell = run_budget(options).results["cells"][0]
-    assert cell["missed_best"] > 0
+    assert run_budget(OVERRUN).results["cells"][0]["missed_best"] > 0
 
 
 def test_there_are_more_runs_while_none_is_clean() -> None:
-    options = BudgetOptions(
-        seconds=0.2,
-        tries=3,
-        clock_seconds=0.0,
-        transports=("zmq",),
-        rates_hz=(600.0,),
-        solvers=("clik",),
-        server_command=SLOW_SOLVE,
-    )
+    options = replace(OVERRUN, seconds=0.2, tries=3)
     assert run_budget(options).results["cells"][0]["frames"] == 3 * 120
 
 

@@ -11,6 +11,12 @@ from typing import Any, Final
 
 from understudy.transport.addresses import AddressError
 
+MOST_PEERS: Final = 256
+HANDSHAKE_S: Final = 10.0
+"""How long a peer may take to say who it is."""
+PAUSE_S: Final = 1.0
+"""How long nobody is let in when the system refuses to, for want of file handles."""
+
 _WAITING: Final = 100
 _HIGHEST_PORT: Final = 65535
 _SEND_BUFFER_BYTES: Final = 1 << 16

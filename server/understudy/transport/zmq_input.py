@@ -8,17 +8,15 @@ import time
 from collections import Counter, deque
 from typing import Final, NamedTuple
 
-from understudy.transport.listener import Listener
+from understudy.transport.listener import HANDSHAKE_S, MOST_PEERS, PAUSE_S, Listener
 from understudy.transport.zmtp import SUBSCRIBER, Conversation, ZmtpError, encode
 
 # What is read from a peer at once: nobody's burst may keep the others waiting for long.
 _READ_BYTES: Final = 1 << 14
-_MOST_PEERS: Final = 256
 _EVERYTHING: Final = encode(b"\x01")
 """A subscription to every topic."""
-_HANDSHAKE_NS: Final = 10_000_000_000
-# How long nobody is let in when the system refuses to, for want of file handles.
-_PAUSE_NS: Final = 1_000_000_000
+_HANDSHAKE_NS: Final = int(HANDSHAKE_S * 1e9)
+_PAUSE_NS: Final = int(PAUSE_S * 1e9)
 
 
 class Arrival(NamedTuple):
@@ -135,7 +133,7 @@ class FrameInput:
             return
         if peer is None:
             return
-        if len(self._selector.get_map()) > _MOST_PEERS:
+        if len(self._selector.get_map()) > MOST_PEERS:
             self.refused["too-many-peers"] += 1
             peer.close()
             return

@@ -8,18 +8,14 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from understudy.transport.listener import Listener
+from understudy.transport.listener import HANDSHAKE_S, MOST_PEERS, PAUSE_S, Listener
 from understudy.transport.subscriber import Subscriber
 from understudy.transport.zmtp import ZmtpError, encode
 
 _READ_BYTES: Final = 1 << 12
-_HANDSHAKE_S: Final = 10.0
-# How long nobody is let in when the system refuses to, for want of file handles.
-_PAUSE_S: Final = 1.0
 # So many messages are sent together at most while others are being made.
 _GATHERED: Final = 32
 _MOST_ROUTES: Final = 4096
-_MOST_PEERS: Final = 256
 # More subscriptions of one peer are a mistake and cut it off.
 _MOST_PREFIXES: Final = 256
 
@@ -129,13 +125,12 @@ class PoseOutput:
         try:
             peer = self._listener.accept()
         except OSError:
-            descriptor = self._listener.socket.fileno()
-            loop.remove_reader(descriptor)
-            loop.call_later(_PAUSE_S, self._listen_again)
+            loop.remove_reader(self._listener.socket.fileno())
+            loop.call_later(PAUSE_S, self._listen_again)
             return
         if peer is None:
             return
-        if len(self._subscribers) >= _MOST_PEERS:
+        if len(self._subscribers) >= MOST_PEERS:
             peer.close()
             return
         subscriber = Subscriber(peer)
@@ -143,7 +138,7 @@ class PoseOutput:
             self._subscribers.add(subscriber)
             self._answer(subscriber)
         loop.add_reader(peer.fileno(), self._read, subscriber)
-        loop.call_later(_HANDSHAKE_S, self._drop_stranger, subscriber)
+        loop.call_later(HANDSHAKE_S, self._drop_stranger, subscriber)
 
     def _listen_again(self) -> None:
         if self._loop is not None:
