@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, NoReturn, Protocol, cast
 
 from understudy import __version__
+from understudy.commands import load
 from understudy.errors import UnderstudyError
 from understudy_client.errors import ClientError
 from understudy_protocol.errors import ProtocolError
@@ -108,7 +109,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _module(name: str) -> Command:
-    return cast(Command, importlib.import_module(f"understudy.commands.{name}"))
+    return cast(Command, load(name))
 
 
 def _bench(words: list[str]) -> int:

@@ -45,7 +45,7 @@ def run(
     """
     out = sys.stdout if out is None else out
     stop = threading.Event()
-    with _signals(stop), _waiting_notice():
+    with _signals(stop), waiting_notice():
         # Compiled code is loaded, or compiled, by this import: not before the notice can be given.
         with scipy_unseen():
             from understudy.runtime.server import Server
@@ -118,7 +118,7 @@ def _signals(stop: threading.Event) -> Iterator[None]:
 
 
 @contextmanager
-def _waiting_notice() -> Iterator[None]:
+def waiting_notice() -> Iterator[None]:
     """Say on standard error what the wait is for, if there is one."""
     timer = threading.Timer(_PATIENCE_S, lambda: print(_WAITING, file=sys.stderr, flush=True))
     timer.daemon = True
