@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from functools import cache
 from typing import Final
 
 from understudy_protocol.limits import MAX_U32
@@ -30,6 +31,31 @@ _CHANGING: Final = {
 }
 
 
+def _key(name: str) -> bytes:
+    """A short text in msgpack."""
+    return bytes([0xA0 | len(name)]) + name.encode()
+
+
+@cache
+def _label(name: str, size: int) -> bytes:
+    """What stands before an array of `size` bytes in msgpack: its key and its length."""
+    mark = b"\xc4" + size.to_bytes(1) if size < 1 << 8 else b"\xc5" + size.to_bytes(2)
+    return _key(name) + mark
+
+
+# What does not change is the same object for all characters: with many of them, the bytes of each
+# would have left the processor's caches whenever its turn comes.
+_BEFORE: Final = tuple(_key(key) + mark for key, (mark, _) in _CHANGING.items())
+_START_BYTES: Final = 1 + len(_key("skeleton")) + 5
+_NUMBERS: Final = struct.Struct(
+    f">{_START_BYTES}s"
+    + "".join(
+        f"{len(before)}s{code}"
+        for before, (_, code) in zip(_BEFORE, _CHANGING.values(), strict=True)
+    )
+)
+
+
 class PoseWriter:
     """Writes the `pose` messages of a skeleton whose numbers lie in memory of their own.
 
@@ -50,18 +76,11 @@ class PoseWriter:
         if len(angles):
             self._arrays["angles"] = angles
         count = len(_CHANGING) + 1 + len(self._arrays)
-        start = bytes([0x80 | count]) + _key("skeleton") + b"\xce" + skeleton_id.to_bytes(4)
-        self._before: list[bytes] = []
-        codes = ">"
-        for key, (mark, code) in _CHANGING.items():
-            before = start + _key(key) + mark
-            start = b""
-            self._before.append(before)
-            codes += f"{len(before)}s{code}"
-        self._numbers = struct.Struct(codes)
+        skeleton = _key("skeleton") + b"\xce" + skeleton_id.to_bytes(4)
+        self._start = bytes([0x80 | count]) + skeleton
         self._parts: list[bytes | memoryview] = [b""]
         for key, array in self._arrays.items():
-            self._parts += [_key(key) + _bin_mark(array.nbytes), array]
+            self._parts += [_label(key, array.nbytes), array]
 
     def write(
         self,
@@ -86,9 +105,9 @@ class PoseWriter:
         ):
             changing = (seq, source_seq, delay_ns, status, residual_m)
             return self._write_large((*changing, capture_ns, arrival_ns, publish_ns))
-        a, b, c, d, e, f, g, h = self._before
-        self._parts[0] = self._numbers.pack(
-            a, seq, b, source_seq, c, delay_ns, d, status, e, residual_m,
+        a, b, c, d, e, f, g, h = _BEFORE
+        self._parts[0] = _NUMBERS.pack(
+            self._start, a, seq, b, source_seq, c, delay_ns, d, status, e, residual_m,
             f, capture_ns, g, arrival_ns, h, publish_ns,
         )  # fmt: skip
         return b"".join(self._parts)
@@ -97,15 +116,3 @@ class PoseWriter:
         """The same for numbers that are too large, or too small, for their places."""
         numbers = dict(zip(_CHANGING, changing, strict=True))
         return pack("pose", {"skeleton": self._skeleton_id, **numbers, **self._arrays})
-
-
-def _key(name: str) -> bytes:
-    """A short text in msgpack."""
-    return bytes([0xA0 | len(name)]) + name.encode()
-
-
-def _bin_mark(size: int) -> bytes:
-    """What stands before `size` bytes in msgpack."""
-    if size < 1 << 8:
-        return b"\xc4" + size.to_bytes(1)
-    return b"\xc5" + size.to_bytes(2)
