@@ -12,12 +12,16 @@ sys.exit(main(["serve", *sys.argv[1:]]))
 
 _SLOW_SOLVE = """
 import time
+from understudy.runtime.relay import Relay
 from understudy.solvers.clik import Clik
-step = Clik.step
+step, run = Clik.step, Relay.run
 def slow_step(self, targets, dt):
     time.sleep(0.002)
     return step(self, targets, dt)
-Clik.step = slow_step
+def slow_run(self, dt):
+    time.sleep(0.002)
+    return run(self, dt)
+Clik.step, Relay.run = slow_step, slow_run
 """
 
 _DROPS = """

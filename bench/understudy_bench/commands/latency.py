@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from understudy.characters import load_clip
 from understudy.commands.arguments import number
+from understudy.runtime.session import TIMED_EVERY
 from understudy_bench.checks import Check, judge
 from understudy_bench.latencies import Latencies, median_us
 from understudy_bench.machine import describe_machine
@@ -34,6 +35,8 @@ _NOTES: Final = (
     "the echo and both ends of the bench use libzmq; the server speaks its protocol without it",
     "ratio: p50 of all the run's frames through the server / p50 of all through the echo;"
     " 'blocks' are the same ratio within each short block, best and median of them",
+    f"the server times the stages of every {TIMED_EVERY}th frame; the others go through align,"
+    " solve and condition in one compiled call, which is faster",
 )
 
 

@@ -51,6 +51,8 @@ class PerFrameIk:
     Hands and feet in the air are copied. Residuals are distances from all goals, as in `copy`.
     """
 
+    call: Final[None] = None
+
     def __init__(
         self,
         skeleton: Skeleton,

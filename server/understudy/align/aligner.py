@@ -17,7 +17,7 @@ from understudy.align.motion import MotionSample
 from understudy.align.proportions import Proportions
 from understudy.align.roles import RoleMap, find_roles
 from understudy.kinematics import FloatArray, ForwardKinematics, IntArray, Skeleton
-from understudy.kinematics.compiled import direct
+from understudy.kinematics.compiled import Call, direct, entry_of
 from understudy.kinematics.tables import ArrayTable
 from understudy.kinematics.tasks import Effector, Targets
 
@@ -39,6 +39,7 @@ _ARMS_ALIKE: Final = 0.3
 _ARMS_UNLIKE: Final = 0.7
 
 _follow: Final = direct(follow_kernel.follow)
+_ENTRY: Final = entry_of(follow_kernel.follow)
 
 # A planted foot may be held this far from the performer's own place, as a share of the leg.
 _LARGEST_OFFSET: Final = 0.12 / 0.83
@@ -117,7 +118,6 @@ class Aligner:
         self._hand_contacts = np.zeros((2, contact_kernels.POINT_STATE))
         rest = source.rest_pose()
         self._root, self._rotations = rest.root, rest.rotations_xyzw
-        self._hips, self._rest_height = ours.hips, theirs.floor + theirs.ankle_height
         self._table = ArrayTable(
             self._root, self._rotations,
             self._source.parents, self._source.offsets,
@@ -132,6 +132,7 @@ class Aligner:
             theirs.palms, ours.palms, _hand_settings(),
             self._hand_contacts, np.zeros((2, hand_kernels.HAND_STATE)),
             np.zeros(1), np.zeros((2, 3)),
+            np.array([ours.hips]), np.array([theirs.floor + theirs.ankle_height]),
         )  # fmt: skip
 
     @property
@@ -166,6 +167,13 @@ class Aligner:
         self._transfer.twist[:] = other._transfer.twist
         self.targets.contacts[:] = other.targets.contacts
 
+    @property
+    def call(self) -> Call | None:
+        """What `align` does to a pose in the arrays it was given last, unless that is a jump."""
+        if self._memory[goal_kernels.STARTED] == 0.0:
+            return None
+        return Call(_ENTRY, self._table.address)
+
     def reset(self) -> None:
         """Forget the past: the next frame continues nothing."""
         self._memory[:] = 0.0
@@ -183,13 +191,11 @@ class Aligner:
             self._root, self._rotations = root, rotations_xyzw
             self._table.put(follow_kernel.SOURCE_ROOT, root)
             self._table.put(follow_kernel.SOURCE_Q, rotations_xyzw)
-        rows, hips, height = self._table.rows, self._hips, self._rest_height
         if jump or self._memory[goal_kernels.STARTED] == 0.0:
             # The floor is not known yet: one look at the pose finds it.
             self._transfer.reset()
-            _follow(rows, hips, height, dt, True)
-        _follow(rows, hips, height, dt, jump)
-        self.targets.jump = jump
+            _follow(self._table.address, dt, True)
+        _follow(self._table.address, dt, jump)
         return self.targets
 
 

@@ -79,6 +79,9 @@ class Enhancer:
         body = self.skeleton
         return frozenset(j for j in range(len(body)) if not body.children(j))
 
+    call: Final[None] = None
+    """Measured points come in by a call of their own, which another kernel cannot make."""
+
     def reset(self) -> None:
         """Forget the past: the next frame continues nothing."""
         self._measured.fill(np.nan)

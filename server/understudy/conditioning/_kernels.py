@@ -6,7 +6,14 @@ import numpy as np
 
 from understudy.kinematics._kernels import difference, is_finite, rotated, turn
 from understudy.kinematics.compiled import kernel, part
-from understudy.kinematics.tables import byte_vector, index_vector, matrix, single_vector, vector
+from understudy.kinematics.tables import (
+    byte_vector,
+    index_vector,
+    matrix,
+    single_vector,
+    table_at,
+    vector,
+)
 
 
 @part("UniTuple(f8, 3)(f8[:, ::1], f8, f8, f8, f8)")
@@ -100,14 +107,15 @@ ROOT, ROTATIONS, RESIDUALS, CONTACTS = range(4)
 HINGES, AXES, REST, GOOD_ROOT, GOOD_ROTATIONS, NUMBERS, TOUCHING = range(4, 11)
 
 
-@kernel("f8(i8[:, ::1])")
-def accept(rows):
+@kernel("f8(i8)")
+def accept(address):
     """Copy a finite pose into the good one; the largest residual (m).
 
     NUMBERS (3 + 4 n + h,) gets the same as it is published: root, rotations, hinges' angles;
     TOUCHING (c,) says which contact points are more planted than free. Where anything is not
     finite, or a rotation has lost its length, nothing is copied and the answer is -1.
     """
+    rows = table_at(address)
     root = vector(rows, ROOT)
     q = matrix(rows, ROTATIONS)
     residuals = vector(rows, RESIDUALS)
@@ -179,9 +187,10 @@ def largest_step(a, b, judged):
 NEW_ROOT, NEW_ROTATIONS, LAST_ROOT, LAST_ROTATIONS, JUDGED = range(5)
 
 
-@kernel("f8(i8[:, ::1], f8)")
-def keep_untorn(rows, allowed):
+@kernel("f8(i8, f8)")
+def keep_untorn(address, allowed):
     """The largest step (rad) since the last good pose; the new one is that if it is `allowed`."""
+    rows = table_at(address)
     root = vector(rows, NEW_ROOT)
     q = matrix(rows, NEW_ROTATIONS)
     last_root = vector(rows, LAST_ROOT)

@@ -16,7 +16,7 @@ from understudy.conditioning._kernels import (
     largest_step,
 )
 from understudy.kinematics import FloatArray, Skeleton
-from understudy.kinematics.compiled import direct
+from understudy.kinematics.compiled import Call, direct, entry_of
 from understudy.kinematics.tables import ArrayTable
 
 # No joint but a toe or a finger turns faster than this: 25 degrees between two frames at 120 Hz.
@@ -29,6 +29,7 @@ JUMP_RAD: Final = math.radians(60.0)
 JUMP_M: Final = 0.5
 
 _keep_untorn: Final = direct(keep_untorn)
+_ENTRY: Final = entry_of(keep_untorn)
 
 
 class Bridged(Enum):
@@ -59,6 +60,13 @@ class TearBridge:
         self._held_s = 0.0
         self._started = False
 
+    @property
+    def call(self) -> Call | None:
+        """What `apply` does to a frame that is not torn; None while something is not as usual."""
+        if not self._started or self._held_s > 0.0:
+            return None
+        return Call(_ENTRY, self._table.address)
+
     def reset(self) -> None:
         """Forget the past: the next frame passes."""
         self._started = False
@@ -73,7 +81,7 @@ class TearBridge:
         # Over the time since the last good frame, not only since the last frame.
         allowed = TEAR_RAD_PER_S * (self._held_s + dt) if self._started else math.inf
         self._started = True
-        if _keep_untorn(self._table.rows, allowed) <= allowed:
+        if _keep_untorn(self._table.address, allowed) <= allowed:
             self._held_s = 0.0
             return _PASSED
         if self._held_s + dt <= LONGEST_HOLD_S + 1e-9:

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from understudy.conditioning import _kernels
 from understudy.kinematics import HINGE, FloatArray, Pose, Skeleton
-from understudy.kinematics.compiled import direct
+from understudy.kinematics.compiled import Call, direct, entry_of
 from understudy.kinematics.tables import ArrayTable
 from understudy.kinematics.tasks import Targets
 
 _accept: Final = direct(_kernels.accept)
+_ENTRY: Final = entry_of(_kernels.accept)
 
 
 class CharacterPose:
@@ -55,6 +56,11 @@ class CharacterPose:
             self.root, self.rotations_xyzw, self._numbers, self.touching,
         )  # fmt: skip
 
+    @property
+    def call(self) -> Call:
+        """What `accept` does with the arrays it was given last."""
+        return Call(_ENTRY, self._table.address)
+
     def accept(
         self,
         root: FloatArray,
@@ -74,7 +80,7 @@ class CharacterPose:
             self._answer = (root, rotations_xyzw, residuals, contacts)
             for place, array in enumerate(self._answer):
                 self._table.put(place, array)
-        worst = float(_accept(self._table.rows))
+        worst = float(_accept(self._table.address))
         if worst < 0.0:
             return False
         self.residual_m = worst

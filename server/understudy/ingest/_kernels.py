@@ -6,20 +6,21 @@ import numpy as np
 
 from understudy.kinematics._kernels import difference, turn
 from understudy.kinematics.compiled import kernel
-from understudy.kinematics.tables import matrix, single_vector, vector
+from understudy.kinematics.tables import matrix, single_vector, table_at, vector
 
 # Places in the table of `take_in`.
 NUMBERS, LAST_ROOT, ROOT, ROTATIONS = range(4)
 
 
-@kernel("f8(i8[:, ::1], f8, f8)")
-def take_in(rows, tolerance, farthest):
+@kernel("f8(i8, f8, f8)")
+def take_in(address, tolerance, farthest):
     """Copy a frame's NUMBERS (root, then rotations) and bring every rotation to unit length.
 
     The answer is how far (m, along an axis) the root is from LAST_ROOT, which becomes this one;
     or -1 - j if the length of rotation j is farther than `tolerance` from 1; or -1 - n if the root
     is not within `farthest` of the origin.
     """
+    rows = table_at(address)
     numbers = single_vector(rows, NUMBERS)
     last_root = vector(rows, LAST_ROOT)
     root = vector(rows, ROOT)

@@ -114,7 +114,7 @@ class PerformerStream:
         if frame.numbers is not self._numbers:
             self._numbers = frame.numbers
             self._table.put(NUMBERS, frame.numbers)
-        moved = _take_in(self._table.rows, FRAME_UNIT_TOLERANCE, MAX_MAGNITUDE)
+        moved = _take_in(self._table.address, FRAME_UNIT_TOLERANCE, MAX_MAGNITUDE)
         if moved < 0.0:
             joint = int(-moved) - 1
             if joint == self._joint_count:

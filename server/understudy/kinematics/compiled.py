@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numba as nb
+from llvmlite import ir
+from numba.core import cgutils, sigutils
 from numba.extending import intrinsic
 from numba.np import numpy_support
 
@@ -44,8 +46,8 @@ def kernel(signature: str) -> Decorator:
 def direct(compiled: Any) -> Callable[..., Any]:
     """A kernel without the check of what it is given, 0.2 us less a call.
 
-    For callers that hand over the rows of an `ArrayTable` and plain numbers, and nothing else: what
-    is in the table was checked when it was put there.
+    For callers that hand over the address of an `ArrayTable` and plain numbers, and nothing else:
+    what is in the table was checked when it was put there.
     """
     (only,) = compiled.overloads.values()
     entry: Callable[..., Any] = only.entry_point
@@ -111,6 +113,46 @@ def _pointer(typing_context: Any, address: Any) -> Any:
 
 pointer: Any = intrinsic(_pointer)
 """In compiled code: an address (i8) as a pointer, for `carray`."""
+
+
+class Call(NamedTuple):
+    """A kernel and the table it is to work on, for compiled code that calls it: addresses."""
+
+    function: int
+    table: int
+
+
+# Numba's own tools have no types.
+_read_signature: Any = sigutils.normalize_signature
+_star_tuple: Any = nb.types.StarArgTuple
+_unpack: Any = cgutils.unpack_tuple
+
+
+def entry_of(compiled: Any) -> int:
+    """Where a kernel of numbers begins, for compiled code that calls it."""
+    (only,) = compiled.overloads.values()
+    return int(only.library.get_pointer_to_function(only.fndesc.llvm_cfunc_wrapper_name))
+
+
+def caller(signature: str) -> Any:
+    """In compiled code: call(function, *arguments) for a kernel of numbers at an address.
+
+    So a kernel can call one that is chosen only when it runs, or that is compiled in a room of its
+    own, without having a copy of it inside.
+    """
+    arguments, result = _read_signature(signature)
+
+    def call(typing_context: Any, function: Any, *given: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            of = [context.get_value_type(each) for each in arguments]
+            kind = ir.FunctionType(context.get_value_type(result), of)
+            callee = builder.inttoptr(values[0], kind.as_pointer())
+            return builder.call(callee, _unpack(builder, values[1]))
+
+        return result(nb.types.int64, _star_tuple(arguments)), generate
+
+    return intrinsic(call)
+
 
 carray: Any = numpy_support.carray
 """In compiled code: an array over memory that something else keeps."""

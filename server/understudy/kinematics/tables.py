@@ -1,7 +1,7 @@
 """Many arrays handed to compiled code as one: a call pays about 0.2 us for each array it is given.
 
-Python makes an `ArrayTable` once; the kernel takes its `rows` and asks for the arrays by their
-place, with the function that fits the array's type and number of axes.
+Python makes an `ArrayTable` once; the kernel takes its `address`, opens it with `table_at` and asks
+for the arrays by their place, with the function that fits the array's type and number of axes.
 """
 
 from __future__ import annotations
@@ -14,17 +14,19 @@ from understudy.kinematics.compiled import carray, part, pointer
 from understudy.kinematics.types import IntArray
 
 _MOST_AXES: Final = 5
+_MOST_ARRAYS: Final = 64
 _TYPES: Final = (np.float64, np.int64, np.float32, np.uint8)
 
 
 class ArrayTable:
-    """The arrays a kernel works on; `rows` (m, 6) has the address and the shape of each.
+    """The arrays a kernel works on; `rows` (m, 6), at `address`, has address and shape of each.
 
     The arrays must be C-contiguous. They are kept alive here, and must not be resized.
     """
 
     def __init__(self, *arrays: np.ndarray[Any, Any]) -> None:
         self.rows: IntArray = np.zeros((len(arrays), 1 + _MOST_AXES), np.int64)
+        self.address = address_of(self.rows)
         self._arrays = list(arrays)
         for place, array in enumerate(arrays):
             self.put(place, array)
@@ -42,8 +44,19 @@ class ArrayTable:
         if not array.flags.c_contiguous:
             raise TypeError(f"array {place} is not C-contiguous")
         self._arrays[place] = array
-        self.rows[place, 0] = array.__array_interface__["data"][0]
+        self.rows[place, 0] = address_of(array)
         self.rows[place, 1 : 1 + array.ndim] = array.shape
+
+
+def address_of(array: np.ndarray[Any, Any]) -> int:
+    """Where an array's numbers lie."""
+    return int(array.__array_interface__["data"][0])
+
+
+@part("i8[:, ::1](i8)", inline=True)
+def table_at(address: int) -> Any:
+    """In compiled code: the rows of the table at an address."""
+    return carray(pointer(address), (_MOST_ARRAYS, 1 + _MOST_AXES), np.int64)
 
 
 @part("f8[::1](i8[:, ::1], i8)", inline=True)

@@ -8,6 +8,7 @@ from typing import Protocol
 from understudy.align import Aligner
 from understudy.conditioning import TargetEase
 from understudy.kinematics import FloatArray
+from understudy.kinematics.compiled import Call
 from understudy.kinematics.tasks import NO_BASE, Effector, Targets
 
 
@@ -25,6 +26,10 @@ class AlignsPoses(Protocol):
     @property
     def targets(self) -> Targets:
         """What the last call of `align` gave."""
+
+    @property
+    def call(self) -> Call | None:
+        """What `align` does to a pose in the arrays it was given last; None if that takes more."""
 
     def reset(self) -> None:
         """Forget the past."""
@@ -56,6 +61,11 @@ class AlignerFade:
         if self._old is None:
             return 0
         return 1 + (self._old.layers if isinstance(self._old, AlignerFade) else 0)
+
+    @property
+    def call(self) -> Call | None:
+        """The new aligner's, once it is the only one."""
+        return None if self._old is not None else self.new.call
 
     def reset(self) -> None:
         """Forget the past, and the old aligner."""

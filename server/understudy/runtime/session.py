@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from understudy.align.profile import Profile
-from understudy.conditioning import Bridged, CharacterPose, Smoother
+from understudy.conditioning import Bridged, Smoother
 from understudy.config import PerformerConfig, SessionConfig, Settings
 from understudy.ingest import SourcePose
 from understudy.runtime.character import Character
@@ -21,6 +21,7 @@ from understudy.runtime.pipeline import (
     change_settings,
     reset_pipeline,
 )
+from understudy.runtime.relay import TORN, Relay
 from understudy.runtime.sinks import PoseSink
 from understudy.runtime.timing import StageTimes, now_ns, wall_ns
 from understudy.solvers.base import ParameterValue
@@ -33,6 +34,9 @@ from understudy_protocol.inspection import GoalsMessage, encode_goals
 from understudy_protocol.messages import GoalMessage, Scalar
 from understudy_protocol.osc.vmc_events import SetPeriod
 from understudy_protocol.pose_writer import PoseWriter
+
+# Frames whose stages are timed; the others are relayed where they can be.
+TIMED_EVERY: Final = 16
 
 # Looked up once: in every frame an enumeration would be asked anew.
 _JUMPED: Final = Bridged.JUMPED
@@ -69,15 +73,14 @@ class Session:
         self._lock = threading.Lock()
         self._pipeline: Pipeline | None = None
         self._writer: PoseWriter | None = None  # there as soon as there is a pipeline
+        self._relay = Relay()
         self._seq = 0
         self._stale = False
         self._closed = False
-        # Of the last pose that was solved: what it was made from, for poses that repeat it.
-        self._source_seq = 0
-        self._capture_ns = 0
-        self._arrival_ns = 0
+        # What the last pose was solved from, for poses that repeat it.
+        self._source: SourcePose | None = None
         self._delay_ns = 0
-        self._solved = False
+        self._residual_m = 0.0
 
     @property
     def name(self) -> str:
@@ -87,6 +90,7 @@ class Session:
     def adopt(self, pipeline: Pipeline) -> None:
         """Take a new way from the performer to the character and ease over from the old one."""
         with self._lock:
+            self._relay.rest()
             old = self._pipeline
             if old is not None:
                 pipeline.solver.set_parameters(old.solver.parameters())
@@ -122,6 +126,7 @@ class Session:
             old = old.new
         new = another_solver(pipeline, self.character.skeleton, name, parameters)
         with self._lock:
+            self._relay.rest()
             self.config = replace(self.config, solver=name, parameters=dict(parameters))
             if pipeline.fresh:
                 pipeline.solver = new  # nothing was shown yet
@@ -163,6 +168,13 @@ class Session:
             ):
                 self.counts["dropped"] += 1
                 return False
+            if (
+                self._relay.source is source
+                and not source.jump
+                and self.times.count % TIMED_EVERY
+                and self._pass_on(source, pipeline, writer, arrival, delay_ns)
+            ):
+                return True
             started = now_ns()
             dt = source.dt
             jump = source.jump or self._stale or pipeline.fresh
@@ -193,39 +205,72 @@ class Session:
             solution = pipeline.solver.step(targets, dt)
             solved = now_ns()
             flags = int(solution.status)
-            if not pipeline.pose.accept(
+            if pipeline.pose.accept(
                 solution.root, solution.rotations_xyzw, solution.residuals, targets
             ):
-                flags |= status.HELD
-                self.counts["held"] += 1
-                reset_pipeline(pipeline, pipeline.pose.copy())
+                self._residual_m = pipeline.pose.residual_m
+            else:
+                flags |= self._start_again(pipeline)
             if easing:
                 flags |= status.RECOVERING
             if bridged is _HELD:
                 flags |= status.BRIDGED
-            self._source_seq = source.seq
-            self._capture_ns = source.capture_ns
-            self._arrival_ns = source.arrival_ns
-            self._delay_ns = delay_ns
-            self._solved = True
             checked = now_ns()
-            body = self._encode(writer, pipeline.pose, flags, checked)
+            body = self._encode(writer, source, delay_ns, flags, checked)
             encoded = now_ns()
-            self._output.send(self.character.pose_topic, body)
-            for sink in self._sinks:
-                sink.send(pipeline.pose.root, pipeline.pose.rotations_xyzw, flags, checked)
+            self._publish(pipeline, body, flags, checked)
             self.times.record(
                 arrival, decoded, ingested, started, aligned, solved, checked, encoded, now_ns()
             )
+            if measured is source:
+                self._relay.make_ready(source, pipeline)
+            else:
+                self._relay.rest()
         if recovered:
             self.publish_event("recovered", f"performer {self.config.performer!r} is back")
         return True
+
+    def _pass_on(
+        self,
+        source: SourcePose,
+        pipeline: Pipeline,
+        writer: PoseWriter,
+        arrival: int,
+        delay_ns: int,
+    ) -> bool:
+        """The same in one compiled call; False, and nothing was done, if the frame is torn."""
+        flags, residual_m = self._relay.run(source.dt)
+        if flags == TORN:
+            return False
+        if residual_m >= 0.0:
+            self._residual_m = residual_m
+        else:
+            flags |= self._start_again(pipeline)
+        checked = now_ns()
+        self._publish(
+            pipeline, self._encode(writer, source, delay_ns, flags, checked), flags, checked
+        )
+        self.times.add(now_ns() - arrival)
+        return True
+
+    def _start_again(self, pipeline: Pipeline) -> int:
+        """Begin anew from the last good pose after an answer that is none; the pose's status."""
+        self.counts["held"] += 1
+        reset_pipeline(pipeline, pipeline.pose.copy())
+        self._relay.rest()
+        return status.HELD
+
+    def _publish(self, pipeline: Pipeline, body: bytes, flags: int, at_ns: int) -> None:
+        """Send a solved pose to everyone."""
+        self._output.send(self.character.pose_topic, body)
+        for sink in self._sinks:
+            sink.send(pipeline.pose.root, pipeline.pose.rotations_xyzw, flags, at_ns)
 
     def show_goals(self) -> None:
         """Publish where the effectors of the last pose should have been."""
         with self._lock:
             pipeline = self._pipeline
-            if pipeline is None or not self._solved or self._closed:
+            if pipeline is None or self._source is None or self._closed:
                 return
             targets = pipeline.aligner.targets
             goals = GoalsMessage(
@@ -246,12 +291,14 @@ class Session:
         with self._lock:
             if heard_ns is None or at_ns - heard_ns < self._stale_after_ns:
                 return False
-            if self._closed or self._pipeline is None or self._writer is None or not self._solved:
+            source = self._source
+            if self._closed or self._pipeline is None or self._writer is None or source is None:
                 return True
             began = not self._stale
             self._stale = True
+            self._relay.rest()
             pose = self._pipeline.pose
-            body = self._encode(self._writer, pose, status.STALE, at_ns)
+            body = self._encode(self._writer, source, self._delay_ns, status.STALE, at_ns)
             self._output.send(self.character.pose_topic, body)
             for sink in self._sinks:
                 sink.send(pose.root, pose.rotations_xyzw, status.STALE, at_ns)
@@ -265,6 +312,7 @@ class Session:
         with self._lock:
             if self._pipeline is None:
                 raise LookupError("the performer's skeleton is not known yet")
+            self._relay.rest()
             self._pipeline.solver.set_parameters(values)
             return self._pipeline.solver.parameters()
 
@@ -273,6 +321,7 @@ class Session:
         with self._lock:
             self.config = replace(self.config, settings=settings)
             if self._pipeline is not None:
+                self._relay.rest()
                 change_settings(self._pipeline, settings)
 
     def parameters(self) -> dict[str, ParameterValue]:
@@ -294,6 +343,7 @@ class Session:
         """Forget the past: the next frame starts afresh."""
         with self._lock:
             if self._pipeline is not None:
+                self._relay.rest()
                 reset_pipeline(self._pipeline)
         self.publish_event("reset", "the session was reset")
 
@@ -303,6 +353,7 @@ class Session:
             if self._pipeline is None:
                 self.counts["early-goal"] += 1
                 return
+            self._relay.rest()
             refused = self._pipeline.goals.take(goal, at_ns)
             if refused is not None:
                 self.counts[refused] += 1
@@ -333,17 +384,21 @@ class Session:
         told = {"performer": self.config.performer, **(data or {})}
         self.character.publish_event(self._output, kind, text, told)
 
-    def _encode(self, writer: PoseWriter, pose: CharacterPose, flags: int, at_ns: int) -> bytes:
+    def _encode(
+        self, writer: PoseWriter, source: SourcePose, delay_ns: int, flags: int, at_ns: int
+    ) -> bytes:
         """The body of the next pose message."""
         seq = self._seq
         self._seq += 1
+        self._source = source
+        self._delay_ns = delay_ns
         return writer.write(
             seq,
-            self._source_seq,
-            self._delay_ns,
+            source.seq,
+            delay_ns,
             flags,
-            pose.residual_m,
-            self._capture_ns,
-            self._arrival_ns,
+            self._residual_m,
+            source.capture_ns,
+            source.arrival_ns,
             wall_ns(at_ns),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import time
+from array import array
 from typing import Final
 
 import numpy as np
@@ -41,38 +42,48 @@ def counter_ns(wall_ns: int) -> int:
 
 
 class StageTimes:
-    """The moments of the last `capacity` frames, in one block of memory."""
+    """How long the last frames took, and the moments of those whose stages were timed.
+
+    `count` frames came so far; the last `capacity` are kept, and as many of the timed ones, each
+    in one block of memory.
+    """
 
     _ROW: Final = struct.Struct(f"={len(MARKS)}q")
 
     def __init__(self, capacity: int = 4096) -> None:
+        self.count = 0
         self._capacity = capacity
+        self._totals = array("q", bytes(8 * capacity))
         self._block = bytearray(capacity * self._ROW.size)
         self._view = np.frombuffer(self._block, np.int64).reshape(capacity, len(MARKS))
-        self._pack = self._ROW.pack_into
-        self._next = 0
-        self.count = 0
+        self._timed = 0
+
+    def add(self, total_ns: int) -> None:
+        """Add one frame that took so long (ns) from its arrival on."""
+        self._totals[self.count % self._capacity] = total_ns
+        self.count += 1
 
     def record(self, *moments_ns: int) -> None:
-        """Add one frame: a moment (ns) for each of MARKS."""
-        self._pack(self._block, self._next, *moments_ns)
-        self._next = (self._next + self._ROW.size) % len(self._block)
-        self.count += 1
+        """Add one frame whose stages were timed: a moment (ns) for each of MARKS."""
+        row = self._timed % self._capacity
+        self._ROW.pack_into(self._block, row * self._ROW.size, *moments_ns)
+        self._timed += 1
+        self.add(moments_ns[-1] - moments_ns[0])
 
     def rows(self) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
         """A copy of the moments held, oldest first, shape (frames, len(MARKS)), ns."""
-        count = self.count
-        kept = min(count, self._capacity)
-        order = np.arange(count - kept, count) % self._capacity
+        timed = self._timed
+        kept = min(timed, self._capacity)
+        order = np.arange(timed - kept, timed) % self._capacity
         return self._view[order]
 
     def summary_us(self) -> dict[str, dict[str, float]]:
-        """Median, 99th percentile and maximum (us) of every stage and of their `total`."""
+        """Median, 99th percentile and maximum (us) of every stage, and of the `total`."""
         rows = self.rows()
         if not len(rows):
             return {}
         stages = dict(zip(STAGES, np.diff(rows, axis=1).T, strict=True))
-        stages["total"] = rows[:, -1] - rows[:, 0]
+        stages["total"] = np.array(self._totals[: min(self.count, self._capacity)])
         return {
             name: {
                 "p50": round(float(np.percentile(values, 50)) * 1e-3, 1),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import Protocol
+from typing import Final, Protocol
 
 from understudy.errors import UnderstudyError
 from understudy.kinematics import FloatArray, Pose, Skeleton
+from understudy.kinematics.compiled import Call
 from understudy.kinematics.tasks import Effector, Targets
 
 ParameterValue = float | int | bool | str
@@ -25,6 +26,10 @@ class Status(IntFlag):
     LIMITED = 4  # a joint limit holds a joint back
     OUT_OF_REACH = 8  # a goal lies farther than the limb reaches; it is approached
     HELD = 16  # the result was not finite; the last good pose is shown
+
+
+# Every status by its bits: to put flags together takes a microsecond.
+STATUSES: Final = tuple(Status(bits) for bits in range(2 * Status.HELD))
 
 
 @dataclass(slots=True, eq=False)
@@ -46,6 +51,10 @@ class Solver(Protocol):
 
     skeleton: Skeleton
     effectors: tuple[Effector, ...]
+
+    @property
+    def call(self) -> Call | None:
+        """What `step` does with the targets it was given last; None if that takes more."""
 
     def reset(self, pose: Pose | None = None) -> None:
         """Forget the past and start from `pose` (the rest pose if none is given)."""

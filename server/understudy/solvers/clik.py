@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from understudy.kinematics import FloatArray, Pose, Skeleton
-from understudy.kinematics.compiled import direct
+from understudy.kinematics.compiled import direct, entry_of
 from understudy.kinematics.limits import JointLimits
 from understudy.kinematics.tasks import Effector
 from understudy.solvers._kernels import clik_layout
@@ -43,6 +43,7 @@ class Clik(Filter):
 
     name = "clik"
     kernel = staticmethod(direct(step))
+    entry = entry_of(step)
     knows = PARAMETERS
     own: ClassVar[ModuleType] = clik_layout
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
 from understudy.kinematics import Pose, Skeleton
+from understudy.kinematics.compiled import Call, direct, entry_of
 from understudy.kinematics.tables import ArrayTable
 from understudy.kinematics.tasks import Effector, Targets
 from understudy.solvers._kernels import copying
-from understudy.solvers.base import ParameterValue, Solution, Status
+from understudy.solvers.base import STATUSES, ParameterValue, Solution
 from understudy.solvers.parameters import checked
 from understudy.solvers.plan import Plan
+
+_step: Final = direct(copying.step)
+_ENTRY: Final = entry_of(copying.step)
 
 
 class Copy:
@@ -50,6 +55,11 @@ class Copy:
         )
         self.set_parameters(parameters or {})
 
+    @property
+    def call(self) -> Call:
+        """What `step` does with the targets it was given last."""
+        return Call(_ENTRY, self._arrays.address)
+
     def reset(self, pose: Pose | None = None) -> None:
         """Nothing is remembered but the pose that a broken frame would show."""
         start = self.skeleton.rest_pose() if pose is None else pose
@@ -72,6 +82,5 @@ class Copy:
             self._arrays.put(copying.HEAD, targets.head)
             self._arrays.put(copying.SOURCE, targets.rotations_xyzw)
             self._arrays.put(copying.GOALS, targets.goals)
-        finite = copying.copy_pose(self._arrays.rows)
-        solution.status = Status.OK if finite else Status.HELD
+        solution.status = STATUSES[_step(self._arrays.address, dt)]
         return solution

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from understudy.kinematics import Pose, rotations
+from understudy.kinematics.compiled import Call
 from understudy.kinematics.tasks import Targets
 from understudy.solvers.base import ParameterValue, Solution, Solver
 
@@ -32,6 +33,11 @@ class Crossfade:
     def active(self) -> bool:
         """Whether the old solver still has a part in the pose."""
         return self._old is not None
+
+    @property
+    def call(self) -> Call | None:
+        """The new solver's, once it is the only one."""
+        return None if self.active else self.new.call
 
     def reset(self, pose: Pose | None = None) -> None:
         """Forget the past in both and start from `pose`."""

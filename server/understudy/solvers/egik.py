@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from understudy.kinematics import FloatArray, Skeleton
-from understudy.kinematics.compiled import direct
+from understudy.kinematics.compiled import direct, entry_of
 from understudy.solvers._kernels import egik_layout
 from understudy.solvers._kernels.egik import step
 from understudy.solvers.filter import COMMON_PARAMETERS, Filter
@@ -29,6 +29,7 @@ class Egik(Filter):
 
     name = "egik"
     kernel = staticmethod(direct(step))
+    entry = entry_of(step)
     knows = PARAMETERS
     own: ClassVar[ModuleType] = egik_layout
 

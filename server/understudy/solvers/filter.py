@@ -10,13 +10,14 @@ from typing import ClassVar, Final
 import numpy as np
 
 from understudy.kinematics import FloatArray, Pose, Skeleton
+from understudy.kinematics.compiled import Call
 from understudy.kinematics.limits import JointLimits
 from understudy.kinematics.tables import ArrayTable
 from understudy.kinematics.tasks import Effector, Targets
 from understudy.solvers._kernels import frame_layout as common
 from understudy.solvers._kernels import layout, opening
 from understudy.solvers._kernels.pace import STEPS
-from understudy.solvers.base import ParameterValue, Solution, Status
+from understudy.solvers.base import STATUSES, ParameterValue, Solution
 from understudy.solvers.parameters import Parameter, checked
 from understudy.solvers.plan import Plan, static_bounds
 
@@ -45,22 +46,20 @@ COMMON_PARAMETERS: Final = (
 Slot = tuple[FloatArray, int | tuple[int, int]]
 
 
-# Every status by its bits: to put flags together takes a microsecond.
-_STATUSES: Final = tuple(Status(bits) for bits in range(2 * Status.HELD))
-
 SecondaryTask = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 
 class Filter(ABC):
     """A causal solver around one compiled `step`, which all of them call with the same arrays.
 
-    A solver names its compiled `kernel`, the parameters it `knows`, the module with the columns of
-    its `own` ones (a column is called like its parameter, in capitals) and how many `jacobians`
-    its kernel keeps.
+    A solver names its compiled `kernel` and where that has its `entry`, the parameters it `knows`,
+    the module with the columns of its `own` ones (a column is called like its parameter, in
+    capitals) and how many `jacobians` its kernel keeps.
     """
 
     name: ClassVar[str]
     kernel: ClassVar[Callable[..., int]]
+    entry: ClassVar[int]
     knows: ClassVar[Sequence[Parameter]]
     own: ClassVar[ModuleType]
     jacobians: ClassVar[int] = 1
@@ -155,6 +154,11 @@ class Filter(ABC):
     def _add_own(self) -> None:
         """Add what a solver has beyond that: parameters and figures of this character alone."""
 
+    @property
+    def call(self) -> Call | None:
+        """What `step` does with the targets it was given last; None with a secondary task."""
+        return None if self.secondary is not None else Call(self.entry, self._arrays.address)
+
     def reset(self, pose: Pose | None = None) -> None:
         """Forget the past: start at the next frame's own posture, or ease in from `pose`."""
         start = self.skeleton.rest_pose() if pose is None else pose
@@ -209,7 +213,7 @@ class Filter(ABC):
             self._arrays.put(opening.SOURCE, targets.rotations_xyzw)
             self._arrays.put(opening.GOALS, targets.goals)
         solution = self._solution
-        solution.status = _STATUSES[self.kernel(self._arrays.rows, dt)]
+        solution.status = STATUSES[self.kernel(self._arrays.address, dt)]
         return solution
 
     def _add_slot(self, name: str, high: float, meaning: str, slot: Slot) -> None:

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from understudy.kinematics import FloatArray
-from understudy.kinematics.compiled import direct
+from understudy.kinematics.compiled import direct, entry_of
 from understudy.solvers._kernels import layout, ukf_layout
 from understudy.solvers._kernels.following import TRACK_FLOATS
 from understudy.solvers._kernels.ukf import coordinates, step
@@ -52,6 +52,7 @@ class Ukf(Filter):
 
     name = "ukf"
     kernel = staticmethod(direct(step))
+    entry = entry_of(step)
     knows = PARAMETERS
     own: ClassVar[ModuleType] = ukf_layout
     jacobians = 2

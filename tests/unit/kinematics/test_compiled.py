@@ -118,7 +118,7 @@ def test_a_kernel_without_its_check_does_the_same() -> None:
     for way in (take_in, direct(take_in)):
         numbers = np.array([0.3, 1.0, -0.2, 0.0, 0.6, 0.0, 0.8], np.float32)
         table = ArrayTable(numbers, np.zeros(3), root.copy(), np.zeros((1, 4)))
-        answers.append(way(table.rows, 1e-3, 1e6))
+        answers.append(way(table.address, 1e-3, 1e6))
         taken.append(table._arrays[3])
     assert answers == [1.0, 1.0]
     for pose in taken:

@@ -31,6 +31,8 @@ SOURCE_ID = 77
 class FragileSolver:
     """Copies the targets; answers with NaN whenever `broken` is set."""
 
+    call = None
+
     def __init__(self, skeleton: Skeleton, effectors: tuple[Effector, ...]) -> None:
         self.skeleton = skeleton
         self.effectors = effectors

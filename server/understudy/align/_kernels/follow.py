@@ -10,7 +10,14 @@ from understudy.align._kernels.hands import FIRST_HAND, hold_hands
 from understudy.align._kernels.transfer import SOURCE_HEIGHT, transfer
 from understudy.kinematics._kernels import forward
 from understudy.kinematics.compiled import kernel
-from understudy.kinematics.tables import cube, index_matrix, index_vector, matrix, vector
+from understudy.kinematics.tables import (
+    cube,
+    index_matrix,
+    index_vector,
+    matrix,
+    table_at,
+    vector,
+)
 
 # The performer's pose comes first: it may lie elsewhere in every frame.
 SOURCE_ROOT, SOURCE_Q = range(2)
@@ -22,15 +29,18 @@ SETTINGS, GOAL_CONSTANTS, CONTACT_STATE, FEET, MEMORY, POINTS = range(22, 28)
 HEAD, TARGET_Q, GOALS, CONTACTS = range(28, 32)
 SOURCE_PALMS, TARGET_PALMS, HAND_SETTINGS, HAND_CONTACTS, HANDS = range(32, 37)
 HAND_FLOOR, PALMS = range(37, 39)
+HIPS, REST_HEIGHT = range(39, 41)
 
 
-@kernel("void(i8[:, ::1], i8, f8, f8, i8)")
-def follow(rows, hips, rest_height, dt, jump):
+@kernel("i8(i8, f8, i8)")
+def follow(address, dt, jump):
     """Fill head, rotations, goals and contacts of the targets from the performer's pose.
 
-    `hips` is the character's joint; `rest_height` m is the height of the performer's ankles over a
-    floor at zero, to which the floor believed in so far is added.
+    HIPS (1,) is the character's joint; REST_HEIGHT (1,) m is the height of the performer's ankles
+    over a floor at zero, to which the floor believed in so far is added.
     """
+    rows = table_at(address)
+    hips = index_vector(rows, HIPS)[0]
     source_root = vector(rows, SOURCE_ROOT)
     source_q = matrix(rows, SOURCE_Q)
     source_positions = matrix(rows, SOURCE_POSITIONS)
@@ -42,7 +52,7 @@ def follow(rows, hips, rest_height, dt, jump):
     memory = vector(rows, MEMORY)
     head = vector(rows, HEAD)
     target_q = matrix(rows, TARGET_Q)
-    body[SOURCE_HEIGHT] = rest_height + memory[FLOOR]
+    body[SOURCE_HEIGHT] = vector(rows, REST_HEIGHT)[0] + memory[FLOOR]
     source_parents = index_vector(rows, SOURCE_PARENTS)
     forward(
         source_parents, matrix(rows, SOURCE_OFFSETS), source_root, source_q,
@@ -57,6 +67,7 @@ def follow(rows, hips, rest_height, dt, jump):
         index_vector(rows, TARGET_PARENTS), matrix(rows, TARGET_OFFSETS), head, target_q,
         target_positions, target_rotations,
     )  # fmt: skip
+    head[5] = jump
     begin = jump != 0 or memory[STARTED] == 0.0
     source_joints = index_vector(rows, SOURCE_JOINTS)
     constants = vector(rows, GOAL_CONSTANTS)
@@ -79,3 +90,4 @@ def follow(rows, hips, rest_height, dt, jump):
             matrix(rows, HANDS), vector(rows, HAND_FLOOR), matrix(rows, PALMS), head, goals,
             contacts,
         )  # fmt: skip
+    return 0

@@ -17,7 +17,7 @@ import numpy as np
 
 from understudy.kinematics._kernels import copy_matrix
 from understudy.kinematics.compiled import kernel, part
-from understudy.kinematics.tables import vector
+from understudy.kinematics.tables import table_at, vector
 from understudy.solvers._kernels.base import BASE_AGE, can_turn_the_body, let_go, seat, take_base
 from understudy.solvers._kernels.clik_layout import (
     DAMPING,
@@ -280,12 +280,13 @@ def solve(arrays, table, eliminated, jump, posture_gain, dt):
     return 1, worst, held, settled
 
 
-@kernel("i8(i8[:, ::1], f8)")
-def step(arrays, dt):
+@kernel("i8(i8, f8)")
+def step(address, dt):
     """One frame, `dt` seconds after the last; says its status, in bits of `Status`.
 
     State: `poses`, `roots`, `marks`, `ease`, `base`; the rest is scratch or input.
     """
+    arrays = table_at(address)
     w = opened(arrays)
     head = w.head
     params = w.params

@@ -6,20 +6,22 @@ import numpy as np
 
 from understudy.kinematics._kernels import copy_matrix, is_finite
 from understudy.kinematics.compiled import kernel
-from understudy.kinematics.tables import index_matrix, matrix, vector
+from understudy.kinematics.tables import index_matrix, matrix, table_at, vector
 from understudy.solvers._kernels.body import forward
+from understudy.solvers._kernels.frame_layout import HELD
 from understudy.solvers._kernels.layout import FREEDOM, GOAL, JOINT, POINT, STRENGTH
 from understudy.solvers._kernels.posture import on_hinge
 
-# Places in the table of `copy_pose`; the targets may lie elsewhere in every frame.
+# Places in the table of `step`; the targets may lie elsewhere in every frame.
 HEAD, SOURCE, GOALS = range(3)
 JOINTS_I, JOINTS_F, EFFECTORS_I = range(3, 6)
 ROOT, ROTATIONS, GOOD_ROOT, GOOD_ROTATIONS, WORLD, FREE, RESIDUALS = range(6, 13)
 
 
-@kernel("i8(i8[:, ::1])")
-def copy_pose(arrays):
-    """root, q <- the targets' posture; the last good one, and 0, if that is not finite."""
+@kernel("i8(i8, f8)")
+def step(address, dt):
+    """root, q <- the targets' posture; the last good one, and HELD, if that is not finite."""
+    arrays = table_at(address)
     joints_i = index_matrix(arrays, JOINTS_I)
     joints_f = matrix(arrays, JOINTS_F)
     effectors_i = index_matrix(arrays, EFFECTORS_I)
@@ -41,7 +43,7 @@ def copy_pose(arrays):
         for r in range(3):
             root[r] = good_root[r]
         copy_matrix(good_q, q)
-        return 0
+        return HELD
     for r in range(3):
         root[r] = head[r]
         good_root[r] = head[r]
@@ -66,4 +68,4 @@ def copy_pose(arrays):
             residuals[f] = 0.0
         elif is_finite(size):  # a goal that is not a place leaves the last distance standing
             residuals[f] = np.sqrt(size)
-    return 1
+    return 0

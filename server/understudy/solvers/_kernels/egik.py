@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from understudy.kinematics._kernels import copy_matrix, difference, turn
 from understudy.kinematics.compiled import kernel, part
-from understudy.kinematics.tables import cube
+from understudy.kinematics.tables import cube, table_at
 from understudy.solvers._kernels.correction import correct
 from understudy.solvers._kernels.easing import stand_still
 from understudy.solvers._kernels.egik_layout import (
@@ -87,12 +87,13 @@ def remember(poses, roots, past):
         past[0, 1 + j, 2] = z
 
 
-@kernel("i8(i8[:, ::1], f8)")
-def step(arrays, dt):
+@kernel("i8(i8, f8)")
+def step(address, dt):
     """One frame, `dt` seconds after the last; says its status, in bits of `Status`.
 
     State: `poses`, `roots`, `marks`, `ease`, `past`; the rest is scratch or input.
     """
+    arrays = table_at(address)
     w = opened(arrays)
     past = cube(arrays, MEMORY)
     w.params[DT] = dt

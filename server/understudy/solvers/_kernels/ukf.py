@@ -12,7 +12,7 @@ import numpy as np
 
 from understudy.kinematics._kernels import copy_matrix
 from understudy.kinematics.compiled import kernel, part
-from understudy.kinematics.tables import matrix
+from understudy.kinematics.tables import matrix, table_at
 from understudy.solvers._kernels.algorithm_one import gain, measurement, radii
 from understudy.solvers._kernels.correction import correct
 from understudy.solvers._kernels.following import VARIANCE, set_out, track
@@ -95,12 +95,13 @@ def as_published(arrays, goals):
     return max(worst, measure(arrays, goals))
 
 
-@kernel("i8(i8[:, ::1], f8)")
-def step(arrays, dt):
+@kernel("i8(i8, f8)")
+def step(address, dt):
     """One frame, `dt` seconds after the last; says its status, in bits of `Status`.
 
     State: `poses`, `roots`, `marks`, `ease`, `tracks`; the rest is scratch or input.
     """
+    arrays = table_at(address)
     w = opened(arrays)
     tracks = matrix(arrays, MEMORY)
     params = w.params
