@@ -39,7 +39,7 @@ _ARMS_ALIKE: Final = 0.3
 _ARMS_UNLIKE: Final = 0.7
 
 _follow: Final = direct(follow_kernel.follow)
-_ENTRY: Final = entry_of(follow_kernel.follow)
+_ENTRY: Final = entry_of(follow_kernel.follow, "i8(i8, f8, i8)")
 
 # A planted foot may be held this far from the performer's own place, as a share of the leg.
 _LARGEST_OFFSET: Final = 0.12 / 0.83
@@ -132,7 +132,7 @@ class Aligner:
             theirs.palms, ours.palms, _hand_settings(),
             self._hand_contacts, np.zeros((2, hand_kernels.HAND_STATE)),
             np.zeros(1), np.zeros((2, 3)),
-            np.array([ours.hips]), np.array([theirs.floor + theirs.ankle_height]),
+            np.array([ours.hips], np.int64), np.array([theirs.floor + theirs.ankle_height]),
         )  # fmt: skip
 
     @property

@@ -183,6 +183,9 @@ def largest_step(a, b, judged):
     return 2.0 * np.arccos(smallest)
 
 
+# No joint but a toe or a finger turns faster than this: 25 degrees between two frames at 120 Hz.
+TEAR_RAD_PER_S = 25.0 * np.pi / 180.0 * 120.0
+
 # Places in the table of `keep_untorn`; the performer's pose may lie elsewhere in every frame.
 NEW_ROOT, NEW_ROTATIONS, LAST_ROOT, LAST_ROTATIONS, JUDGED = range(5)
 

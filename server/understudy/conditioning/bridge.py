@@ -12,6 +12,7 @@ import numpy as np
 from understudy.conditioning._kernels import (
     NEW_ROOT,
     NEW_ROTATIONS,
+    TEAR_RAD_PER_S,
     keep_untorn,
     largest_step,
 )
@@ -19,8 +20,6 @@ from understudy.kinematics import FloatArray, Skeleton
 from understudy.kinematics.compiled import Call, direct, entry_of
 from understudy.kinematics.tables import ArrayTable
 
-# No joint but a toe or a finger turns faster than this: 25 degrees between two frames at 120 Hz.
-TEAR_RAD_PER_S: Final = math.radians(25.0) * 120.0
 LONGEST_HOLD_S: Final = 0.025
 
 # What stays torn is passed on: a limb that snapped is shown as captured rather than late. A body
@@ -29,7 +28,7 @@ JUMP_RAD: Final = math.radians(60.0)
 JUMP_M: Final = 0.5
 
 _keep_untorn: Final = direct(keep_untorn)
-_ENTRY: Final = entry_of(keep_untorn)
+_ENTRY: Final = entry_of(keep_untorn, "f8(i8, f8)")
 
 
 class Bridged(Enum):

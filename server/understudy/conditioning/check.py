@@ -14,7 +14,7 @@ from understudy.kinematics.tables import ArrayTable
 from understudy.kinematics.tasks import Targets
 
 _accept: Final = direct(_kernels.accept)
-_ENTRY: Final = entry_of(_kernels.accept)
+_ENTRY: Final = entry_of(_kernels.accept, "f8(i8)")
 
 
 class CharacterPose:
@@ -23,8 +23,7 @@ class CharacterPose:
     `root` (3,) m and `rotations_xyzw` (n, 4) are exact; `root_f32`, `rotations_f32` and
     `angles_f32` are float32 in one block: the numbers of the hinges count from the rest pose, in
     the order of the joints. `touching` (c,) has a 1 for each contact point that is more planted
-    than free; `views` are these arrays' bytes. `residual_m` is the largest distance of an effector
-    from its goal. Starts at rest.
+    than free; `views` are these arrays' bytes. Starts at rest.
     """
 
     def __init__(self, skeleton: Skeleton, effector_count: int, contact_count: int) -> None:
@@ -44,7 +43,6 @@ class CharacterPose:
             self.touching.data,
             self.angles_f32.data,
         )
-        self.residual_m = 0.0
         self.root_f32[:] = rest.root
         self.rotations_f32[:] = rest.rotations_xyzw.reshape(-1)
         self._answer: tuple[FloatArray, ...] = (
@@ -67,8 +65,11 @@ class CharacterPose:
         rotations_xyzw: FloatArray,
         residuals: FloatArray,
         targets: Targets,
-    ) -> bool:
-        """Take a solved pose as the good one; False, and nothing changes, if it is not finite."""
+    ) -> float:
+        """Take a solved pose as the good one; the largest of its residuals, m.
+
+        If it is not finite the answer is negative, and nothing changes.
+        """
         contacts = targets.contacts
         known = self._answer
         if (
@@ -80,11 +81,7 @@ class CharacterPose:
             self._answer = (root, rotations_xyzw, residuals, contacts)
             for place, array in enumerate(self._answer):
                 self._table.put(place, array)
-        worst = float(_accept(self._table.address))
-        if worst < 0.0:
-            return False
-        self.residual_m = worst
-        return True
+        return float(_accept(self._table.address))
 
     def take(self, pose: Pose) -> None:
         """Start from a pose that was good elsewhere."""

@@ -114,7 +114,8 @@ class PerformerStream:
         if frame.numbers is not self._numbers:
             self._numbers = frame.numbers
             self._table.put(NUMBERS, frame.numbers)
-        moved = _take_in(self._table.address, FRAME_UNIT_TOLERANCE, MAX_MAGNITUDE)
+        table = self._table  # kept while it is worked on, whatever is announced meanwhile
+        moved = _take_in(table.address, FRAME_UNIT_TOLERANCE, MAX_MAGNITUDE)
         if moved < 0.0:
             joint = int(-moved) - 1
             if joint == self._joint_count:

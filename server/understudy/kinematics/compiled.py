@@ -128,10 +128,14 @@ _star_tuple: Any = nb.types.StarArgTuple
 _unpack: Any = cgutils.unpack_tuple
 
 
-def entry_of(compiled: Any) -> int:
-    """Where a kernel of numbers begins, for compiled code that calls it."""
+def entry_of(compiled: Any, signature: str) -> int:
+    """Where a kernel begins, for compiled code that calls it by the `caller` of that signature."""
     (only,) = compiled.overloads.values()
-    return int(only.library.get_pointer_to_function(only.fndesc.llvm_cfunc_wrapper_name))
+    arguments, result = _read_signature(signature)
+    entry = int(only.library.get_pointer_to_function(only.fndesc.llvm_cfunc_wrapper_name))
+    if only.signature.args != arguments or only.signature.return_type != result or not entry:
+        raise TypeError(f"{compiled.__name__} cannot be called as {signature}")
+    return entry
 
 
 def caller(signature: str) -> Any:
@@ -143,10 +147,10 @@ def caller(signature: str) -> Any:
     arguments, result = _read_signature(signature)
 
     def call(typing_context: Any, function: Any, *given: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            of = [context.get_value_type(each) for each in arguments]
-            kind = ir.FunctionType(context.get_value_type(result), of)
-            callee = builder.inttoptr(values[0], kind.as_pointer())
+        def generate(context: Any, builder: Any, _: Any, values: Any) -> Any:
+            types = [context.get_value_type(each) for each in (result, *arguments)]
+            function = ir.FunctionType(types[0], types[1:])
+            callee = builder.inttoptr(values[0], function.as_pointer())
             return builder.call(callee, _unpack(builder, values[1]))
 
         return result(nb.types.int64, _star_tuple(arguments)), generate

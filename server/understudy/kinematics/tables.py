@@ -25,6 +25,8 @@ class ArrayTable:
     """
 
     def __init__(self, *arrays: np.ndarray[Any, Any]) -> None:
+        if len(arrays) > _MOST_ARRAYS:
+            raise TypeError(f"{len(arrays)} arrays; allowed: up to {_MOST_ARRAYS}")
         self.rows: IntArray = np.zeros((len(arrays), 1 + _MOST_AXES), np.int64)
         self.address = address_of(self.rows)
         self._arrays = list(arrays)

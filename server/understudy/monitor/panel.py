@@ -314,7 +314,10 @@ def _fps(rates: Sequence[float]) -> str:
 
 
 def _stages(view: ServerView) -> str:
-    """Where the time of the slowest character's frame goes."""
+    """Where the time of the slowest character's frame goes.
+
+    Its stages are those of a few frames that were timed, which take a little longer than others.
+    """
     measured = [] if view.stats is None else [c for c in view.stats["characters"] if c["poses"]]
     if not measured:
         return ""

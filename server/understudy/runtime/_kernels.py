@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.conditioning.bridge import TEAR_RAD_PER_S
+from understudy.conditioning._kernels import TEAR_RAD_PER_S
 from understudy.kinematics.compiled import caller, carray, kernel, pointer
 
 # Rows of a relay's calls (4, 2): the function of each room, and its table.
 BRIDGE, ALIGN, SOLVE, CHECK = range(4)
 
+# No status is negative.
 TORN = -1
 
 call_bridge = caller("f8(i8, f8)")

@@ -118,4 +118,4 @@ def _rehearse(
             intake.handle(Arrival([b"rehearsal/frame", encode_frame(frame)], at_ns))
             performer.mailbox.sample(wall_ns(at_ns), SourcePose.allocate(*sizes))
             if seq == _FRAMES // 2:
-                pipeline.ease.start(pipeline.aligner.targets)
+                session.hold_if_silent(at_ns, 0)  # the next frame is eased in

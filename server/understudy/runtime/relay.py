@@ -52,7 +52,6 @@ class Relay:
             bridge is None
             or aligner is None
             or solver is None
-            or pipeline.smoother.active
             or pipeline.ease.active
             or pipeline.goals.active
         ):

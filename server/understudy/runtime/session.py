@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -37,6 +38,7 @@ from understudy_protocol.pose_writer import PoseWriter
 
 # Frames whose stages are timed; the others are relayed where they can be.
 TIMED_EVERY: Final = 16
+_TURNS: Final = itertools.count()
 
 # Looked up once: in every frame an enumeration would be asked anew.
 _JUMPED: Final = Bridged.JUMPED
@@ -74,13 +76,18 @@ class Session:
         self._pipeline: Pipeline | None = None
         self._writer: PoseWriter | None = None  # there as soon as there is a pipeline
         self._relay = Relay()
+        # Characters of one performer are not all timed in the same frame.
+        self._turn = next(_TURNS) % TIMED_EVERY
         self._seq = 0
         self._stale = False
         self._closed = False
-        # What the last pose was solved from, for poses that repeat it.
-        self._source: SourcePose | None = None
+        # Of the last pose that was solved: what it was made from, for poses that repeat it.
+        self._source_seq = 0
+        self._capture_ns = 0
+        self._arrival_ns = 0
         self._delay_ns = 0
         self._residual_m = 0.0
+        self._solved = False
 
     @property
     def name(self) -> str:
@@ -171,10 +178,11 @@ class Session:
             if (
                 self._relay.source is source
                 and not source.jump
-                and self.times.count % TIMED_EVERY
-                and self._pass_on(source, pipeline, writer, arrival, delay_ns)
+                and self.times.count % TIMED_EVERY != self._turn
+                and self._advance_at_once(source, pipeline, writer, arrival, delay_ns)
             ):
                 return True
+            self._relay.rest()  # until this frame has come to its end
             started = now_ns()
             dt = source.dt
             jump = source.jump or self._stale or pipeline.fresh
@@ -205,18 +213,19 @@ class Session:
             solution = pipeline.solver.step(targets, dt)
             solved = now_ns()
             flags = int(solution.status)
-            if pipeline.pose.accept(
-                solution.root, solution.rotations_xyzw, solution.residuals, targets
-            ):
-                self._residual_m = pipeline.pose.residual_m
-            else:
-                flags |= self._start_again(pipeline)
+            flags |= self._judge(
+                pipeline,
+                pipeline.pose.accept(
+                    solution.root, solution.rotations_xyzw, solution.residuals, targets
+                ),
+            )
             if easing:
                 flags |= status.RECOVERING
             if bridged is _HELD:
                 flags |= status.BRIDGED
+            self._note(source, delay_ns)
             checked = now_ns()
-            body = self._encode(writer, source, delay_ns, flags, checked)
+            body = self._encode(writer, flags, checked)
             encoded = now_ns()
             self._publish(pipeline, body, flags, checked)
             self.times.record(
@@ -224,13 +233,11 @@ class Session:
             )
             if measured is source:
                 self._relay.make_ready(source, pipeline)
-            else:
-                self._relay.rest()
         if recovered:
             self.publish_event("recovered", f"performer {self.config.performer!r} is back")
         return True
 
-    def _pass_on(
+    def _advance_at_once(
         self,
         source: SourcePose,
         pipeline: Pipeline,
@@ -242,19 +249,18 @@ class Session:
         flags, residual_m = self._relay.run(source.dt)
         if flags == TORN:
             return False
-        if residual_m >= 0.0:
-            self._residual_m = residual_m
-        else:
-            flags |= self._start_again(pipeline)
+        flags |= self._judge(pipeline, residual_m)
+        self._note(source, delay_ns)
         checked = now_ns()
-        self._publish(
-            pipeline, self._encode(writer, source, delay_ns, flags, checked), flags, checked
-        )
+        self._publish(pipeline, self._encode(writer, flags, checked), flags, checked)
         self.times.add(now_ns() - arrival)
         return True
 
-    def _start_again(self, pipeline: Pipeline) -> int:
-        """Begin anew from the last good pose after an answer that is none; the pose's status."""
+    def _judge(self, pipeline: Pipeline, residual_m: float) -> int:
+        """Begin anew from the last good pose if the answer was not accepted; the pose's status."""
+        if residual_m >= 0.0:
+            self._residual_m = residual_m
+            return 0
         self.counts["held"] += 1
         reset_pipeline(pipeline, pipeline.pose.copy())
         self._relay.rest()
@@ -270,7 +276,7 @@ class Session:
         """Publish where the effectors of the last pose should have been."""
         with self._lock:
             pipeline = self._pipeline
-            if pipeline is None or self._source is None or self._closed:
+            if pipeline is None or not self._solved or self._closed:
                 return
             targets = pipeline.aligner.targets
             goals = GoalsMessage(
@@ -291,14 +297,13 @@ class Session:
         with self._lock:
             if heard_ns is None or at_ns - heard_ns < self._stale_after_ns:
                 return False
-            source = self._source
-            if self._closed or self._pipeline is None or self._writer is None or source is None:
+            if self._closed or self._pipeline is None or self._writer is None or not self._solved:
                 return True
             began = not self._stale
             self._stale = True
             self._relay.rest()
             pose = self._pipeline.pose
-            body = self._encode(self._writer, source, self._delay_ns, status.STALE, at_ns)
+            body = self._encode(self._writer, status.STALE, at_ns)
             self._output.send(self.character.pose_topic, body)
             for sink in self._sinks:
                 sink.send(pose.root, pose.rotations_xyzw, status.STALE, at_ns)
@@ -353,10 +358,11 @@ class Session:
             if self._pipeline is None:
                 self.counts["early-goal"] += 1
                 return
-            self._relay.rest()
             refused = self._pipeline.goals.take(goal, at_ns)
             if refused is not None:
                 self.counts[refused] += 1
+            if self._pipeline.goals.active:
+                self._relay.rest()
 
     def pass_on(self, messages: Sequence[bytes]) -> None:
         """Send whole messages along with the next pose, wherever they are understood."""
@@ -384,21 +390,25 @@ class Session:
         told = {"performer": self.config.performer, **(data or {})}
         self.character.publish_event(self._output, kind, text, told)
 
-    def _encode(
-        self, writer: PoseWriter, source: SourcePose, delay_ns: int, flags: int, at_ns: int
-    ) -> bytes:
+    def _note(self, source: SourcePose, delay_ns: int) -> None:
+        """Remember what the pose was made from."""
+        self._source_seq = source.seq
+        self._capture_ns = source.capture_ns
+        self._arrival_ns = source.arrival_ns
+        self._delay_ns = delay_ns
+        self._solved = True
+
+    def _encode(self, writer: PoseWriter, flags: int, at_ns: int) -> bytes:
         """The body of the next pose message."""
         seq = self._seq
         self._seq += 1
-        self._source = source
-        self._delay_ns = delay_ns
         return writer.write(
             seq,
-            source.seq,
-            delay_ns,
+            self._source_seq,
+            self._delay_ns,
             flags,
             self._residual_m,
-            source.capture_ns,
-            source.arrival_ns,
+            self._capture_ns,
+            self._arrival_ns,
             wall_ns(at_ns),
         )

@@ -44,18 +44,19 @@ def counter_ns(wall_ns: int) -> int:
 class StageTimes:
     """How long the last frames took, and the moments of those whose stages were timed.
 
-    `count` frames came so far; the last `capacity` are kept, and as many of the timed ones, each
-    in one block of memory.
+    `count` frames came so far. The last `capacity` are kept, and the last `rows` of those that were
+    timed, each in one block of memory.
     """
 
     _ROW: Final = struct.Struct(f"={len(MARKS)}q")
 
-    def __init__(self, capacity: int = 4096) -> None:
+    def __init__(self, capacity: int = 4096, rows: int = 256) -> None:
         self.count = 0
         self._capacity = capacity
         self._totals = array("q", bytes(8 * capacity))
-        self._block = bytearray(capacity * self._ROW.size)
-        self._view = np.frombuffer(self._block, np.int64).reshape(capacity, len(MARKS))
+        self._row_count = rows
+        self._block = bytearray(rows * self._ROW.size)
+        self._view = np.frombuffer(self._block, np.int64).reshape(rows, len(MARKS))
         self._timed = 0
 
     def add(self, total_ns: int) -> None:
@@ -65,7 +66,7 @@ class StageTimes:
 
     def record(self, *moments_ns: int) -> None:
         """Add one frame whose stages were timed: a moment (ns) for each of MARKS."""
-        row = self._timed % self._capacity
+        row = self._timed % self._row_count
         self._ROW.pack_into(self._block, row * self._ROW.size, *moments_ns)
         self._timed += 1
         self.add(moments_ns[-1] - moments_ns[0])
@@ -73,8 +74,8 @@ class StageTimes:
     def rows(self) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
         """A copy of the moments held, oldest first, shape (frames, len(MARKS)), ns."""
         timed = self._timed
-        kept = min(timed, self._capacity)
-        order = np.arange(timed - kept, timed) % self._capacity
+        kept = min(timed, self._row_count)
+        order = np.arange(timed - kept, timed) % self._row_count
         return self._view[order]
 
     def summary_us(self) -> dict[str, dict[str, float]]:

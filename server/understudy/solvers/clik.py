@@ -43,7 +43,7 @@ class Clik(Filter):
 
     name = "clik"
     kernel = staticmethod(direct(step))
-    entry = entry_of(step)
+    entry = entry_of(step, "i8(i8, f8)")
     knows = PARAMETERS
     own: ClassVar[ModuleType] = clik_layout
 

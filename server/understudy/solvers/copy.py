@@ -18,7 +18,7 @@ from understudy.solvers.parameters import checked
 from understudy.solvers.plan import Plan
 
 _step: Final = direct(copying.step)
-_ENTRY: Final = entry_of(copying.step)
+_ENTRY: Final = entry_of(copying.step, "i8(i8, f8)")
 
 
 class Copy:

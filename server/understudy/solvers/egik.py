@@ -29,7 +29,7 @@ class Egik(Filter):
 
     name = "egik"
     kernel = staticmethod(direct(step))
-    entry = entry_of(step)
+    entry = entry_of(step, "i8(i8, f8)")
     knows = PARAMETERS
     own: ClassVar[ModuleType] = egik_layout
 

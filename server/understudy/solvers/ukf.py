@@ -52,7 +52,7 @@ class Ukf(Filter):
 
     name = "ukf"
     kernel = staticmethod(direct(step))
-    entry = entry_of(step)
+    entry = entry_of(step, "i8(i8, f8)")
     knows = PARAMETERS
     own: ClassVar[ModuleType] = ukf_layout
     jacobians = 2

@@ -15,7 +15,7 @@ import pytest
 import understudy
 from understudy.ingest._kernels import take_in
 from understudy.kinematics._kernels import is_finite, turn
-from understudy.kinematics.compiled import direct, part
+from understudy.kinematics.compiled import direct, entry_of, part
 from understudy.kinematics.tables import ArrayTable
 
 PACKAGE = Path(understudy.__file__).parent
@@ -123,3 +123,9 @@ def test_a_kernel_without_its_check_does_the_same() -> None:
     assert answers == [1.0, 1.0]
     for pose in taken:
         np.testing.assert_allclose(pose, rotation, atol=1e-7)
+
+
+def test_a_kernel_s_entry_is_only_given_for_its_own_signature() -> None:
+    assert entry_of(take_in, "f8(i8, f8, f8)") > 0
+    with pytest.raises(TypeError, match=r"take_in cannot be called as f8\(i8, f8\)"):
+        entry_of(take_in, "f8(i8, f8)")

@@ -70,3 +70,8 @@ def test_an_array_that_compiled_code_would_misread_is_refused(
 ) -> None:
     with pytest.raises(TypeError, match=said):
         ArrayTable(array)
+
+
+def test_a_table_has_room_for_so_many_arrays() -> None:
+    with pytest.raises(TypeError, match="65 arrays; allowed: up to 64"):
+        ArrayTable(*(np.zeros(1) for _ in range(65)))

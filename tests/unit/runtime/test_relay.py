@@ -21,6 +21,7 @@ from understudy.runtime.character import Character
 from understudy.runtime.pipeline import build_pipeline
 from understudy.runtime.session import TIMED_EVERY, Session
 from understudy.runtime.timing import now_ns
+from understudy.solvers._kernels.copying import ROTATIONS
 from understudy.solvers.copy import Copy
 from understudy.transport import PoseOutput
 from understudy_protocol import status
@@ -59,6 +60,12 @@ class Recorder:
 Event = Callable[[Session, SourcePose], object]
 
 
+def assert_same(relayed: Recorder, staged: Recorder) -> None:
+    assert relayed.flags == staged.flags
+    np.testing.assert_array_equal(relayed.roots, staged.roots)
+    np.testing.assert_array_equal(relayed.rotations, staged.rotations)
+
+
 class Stage:
     """One session, driven by the walk; `events` happen before the frames they are named by."""
 
@@ -73,11 +80,11 @@ class Stage:
         )
         self.pipeline = build_pipeline(WALK.skeleton, SOURCE_ID, HERO, solver, {}, 0.1)
         self.session.adopt(self.pipeline)
-        self.source = SourcePose.allocate(len(WALK.skeleton))
 
-    def play(self, frames: int, events: dict[int, Event]) -> Recorder:
-        source = self.source
+    def play(self, frames: int, events: dict[int, Event], renewed_at: int = -1) -> Recorder:
         for frame in range(frames):
+            if frame in (0, renewed_at):
+                source = SourcePose.allocate(len(WALK.skeleton))
             source.root[:] = WALK.roots[frame]
             source.rotations_xyzw[:] = WALK.rotations_xyzw[frame]
             source.seq, source.dt, source.jump = frame, 1 / 120, frame == 0
@@ -114,10 +121,11 @@ def test_all_but_the_timed_frames_are_relayed(
 ) -> None:
     stage = Stage(output, solver)
     aligned.clear()
-    stage.play(FRAMES, {})
-    assert len(aligned) == FRAMES // TIMED_EVERY
-    assert stage.session.times.count == FRAMES
-    assert len(stage.session.times.rows()) == FRAMES // TIMED_EVERY
+    stage.play(1 + FRAMES, {})  # the first has nothing to go on from
+    timed = len(aligned) - 1
+    assert timed in (FRAMES // TIMED_EVERY, FRAMES // TIMED_EVERY - 1)
+    assert stage.session.times.count == 1 + FRAMES
+    assert len(stage.session.times.rows()) == 1 + timed
 
 
 def _tear(session: Session, source: SourcePose) -> None:
@@ -130,19 +138,32 @@ def _jump(session: Session, source: SourcePose) -> None:
 
 
 def _other_solver(session: Session, source: SourcePose) -> None:
-    session.change_solver("copy", {})
+    session.change_solver("ukf" if session.config.solver == "copy" else "copy", {})
+
+
+def _other_pipeline(session: Session, source: SourcePose) -> None:
+    solver = session.config.solver
+    session.adopt(
+        build_pipeline(WALK.skeleton, SOURCE_ID, HERO, solver, {}, 0.1, hand_contacts=True)
+    )
+
+
+def _parameter(session: Session, source: SourcePose) -> None:
+    if session.config.solver != "copy":  # which has none
+        session.set_parameters({"max_joint_lead": 0.5})
 
 
 EVENTS: dict[str, dict[int, Event]] = {
     "nothing": {},
     "a tear": {21: _tear},
     "a jump": {21: _jump},
-    "a parameter": {21: lambda session, _: session.set_parameters({"k1": 0.5})},
+    "a parameter": {21: _parameter},
     "settings": {
         21: lambda session, _: session.change_settings(Settings(smoothing=0.5)),
         40: lambda session, _: session.change_settings(Settings(stride="performed")),
     },
     "another solver": {21: _other_solver},
+    "another pipeline": {21: _other_pipeline},
     "a reset": {21: lambda session, _: session.reset()},
     "a goal": {
         21: lambda session, _: session.take_goal(
@@ -154,16 +175,77 @@ EVENTS: dict[str, dict[int, Event]] = {
 
 
 @pytest.mark.parametrize("happening", EVENTS)
-@pytest.mark.parametrize("solver", ["clik", "ukf", "egik"])
+@pytest.mark.parametrize("solver", ["copy", "clik", "ukf", "egik"])
 def test_a_relayed_pose_is_the_same_to_the_bit(
     output: PoseOutput, monkeypatch: pytest.MonkeyPatch, solver: str, happening: str
 ) -> None:
     relayed = Stage(output, solver).play(FRAMES, EVENTS[happening])
     monkeypatch.setattr(sessions, "TIMED_EVERY", 1)
-    staged = Stage(output, solver).play(FRAMES, EVENTS[happening])
-    assert relayed.flags == staged.flags
-    np.testing.assert_array_equal(relayed.roots, staged.roots)
-    np.testing.assert_array_equal(relayed.rotations, staged.rotations)
+    assert_same(relayed, Stage(output, solver).play(FRAMES, EVENTS[happening]))
+
+
+def test_a_performer_s_new_buffers_are_noticed(
+    output: PoseOutput, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    relayed = Stage(output, "clik").play(FRAMES, {}, renewed_at=21)
+    monkeypatch.setattr(sessions, "TIMED_EVERY", 1)
+    assert_same(relayed, Stage(output, "clik").play(FRAMES, {}))
+
+
+def test_a_tear_is_bridged_for_all_characters_of_a_performer(
+    output: PoseOutput, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def play() -> list[Recorder]:
+        stages = [Stage(output, solver) for solver in ("clik", "ukf")]
+        source = SourcePose.allocate(len(WALK.skeleton))
+        for frame in range(FRAMES):
+            source.root[:] = WALK.roots[frame]
+            source.rotations_xyzw[:] = WALK.rotations_xyzw[frame]
+            source.dt, source.jump = 1 / 120, frame == 0
+            if frame in (21, 22):
+                _tear(stages[0].session, source)
+            at = now_ns()
+            for stage in stages:
+                stage.session.advance(source, SOURCE_ID, at, at, at)
+        return [stage.recorder for stage in stages]
+
+    relayed = play()
+    monkeypatch.setattr(sessions, "TIMED_EVERY", 1)
+    for ours, theirs in zip(relayed, play(), strict=True):
+        assert_same(ours, theirs)
+
+
+class Faulty(Recorder):
+    """A sink that fails in one frame."""
+
+    def __init__(self, frame: int) -> None:
+        super().__init__()
+        self._frame = frame
+
+    def send(self, root: FloatArray, rotations_xyzw: FloatArray, flags: int, at_ns: int) -> None:
+        super().send(root, rotations_xyzw, flags, at_ns)
+        if len(self.flags) == 1 + self._frame:
+            raise OSError("the cable was pulled")
+
+
+def test_a_frame_that_fails_half_way_does_not_mislead_the_next(output: PoseOutput) -> None:
+    stage = Stage(output, "clik")
+    recorder = Faulty(21)
+    stage.session._sinks = (recorder,)
+    source = SourcePose.allocate(len(WALK.skeleton))
+    failures = 0
+    for frame in range(FRAMES):
+        source.root[:] = WALK.roots[frame]
+        source.root[0] += 3.0 * (frame >= 21)
+        source.rotations_xyzw[:] = WALK.rotations_xyzw[frame]
+        source.dt, source.jump = 1 / 120, frame in (0, 21)
+        try:
+            stage.session.advance(source, SOURCE_ID, 0, 0, 0)
+        except OSError:
+            failures += 1
+    assert failures == 1
+    steps = np.linalg.norm(np.diff(recorder.roots, axis=0), axis=1)
+    assert steps.max() < 0.3  # three metres are eased over, and not forgotten in between
 
 
 @pytest.mark.parametrize("happening", [each for each in EVENTS if each != "nothing"])
@@ -184,7 +266,7 @@ def test_what_happens_is_seen_in_the_frame_it_happens_in(
 @kernel("i8(i8, f8)")
 def lose_the_pose(address, dt):  # type: ignore[no-untyped-def]
     """A solver's step that leaves rotations which are none."""
-    matrix(table_at(address), 7)[0, 0] = np.nan
+    matrix(table_at(address), ROTATIONS)[0, 0] = np.nan
     return 0
 
 
@@ -193,12 +275,13 @@ class Lost(Copy):
 
     @property
     def call(self) -> Call:
-        return Call(entry_of(lose_the_pose), self._arrays.address)
+        return Call(entry_of(lose_the_pose, "i8(i8, f8)"), self._arrays.address)
 
 
 def test_an_answer_that_is_not_finite_is_not_published_by_a_relay(output: PoseOutput) -> None:
     stage = Stage(output, "copy")
     stage.pipeline.solver = Lost(HERO, stage.pipeline.solver.effectors)
+    stage.session._turn = 0  # the second frame is relayed, the third not
     recorder = stage.play(3, {})
     assert [bool(flags & status.HELD) for flags in recorder.flags] == [False, True, False]
     np.testing.assert_array_equal(recorder.rotations[1], recorder.rotations[0])

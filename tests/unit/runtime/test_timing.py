@@ -11,7 +11,7 @@ from understudy.runtime.timing import MARKS, STAGES, StageTimes, now_ns, wall_ns
 
 
 def test_the_newest_frames_are_kept_oldest_first() -> None:
-    times = StageTimes(capacity=4)
+    times = StageTimes(rows=4)
     for i in range(10):
         times.record(*range(i, i + len(MARKS)))
     assert times.count == 10
@@ -19,7 +19,7 @@ def test_the_newest_frames_are_kept_oldest_first() -> None:
 
 
 def test_the_summary_names_every_stage_and_their_total() -> None:
-    times = StageTimes(capacity=8)
+    times = StageTimes()
     assert times.summary_us() == {}
     for _ in range(5):
         times.record(*(i * i * 1000 for i in range(len(MARKS))))

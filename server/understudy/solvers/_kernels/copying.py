@@ -20,7 +20,10 @@ ROOT, ROTATIONS, GOOD_ROOT, GOOD_ROTATIONS, WORLD, FREE, RESIDUALS = range(6, 13
 
 @kernel("i8(i8, f8)")
 def step(address, dt):
-    """root, q <- the targets' posture; the last good one, and HELD, if that is not finite."""
+    """root, q <- the targets' posture; the last good one, and HELD, if that is not finite.
+
+    Copying remembers nothing, so `dt` does not matter.
+    """
     arrays = table_at(address)
     joints_i = index_matrix(arrays, JOINTS_I)
     joints_f = matrix(arrays, JOINTS_F)
