@@ -21,7 +21,7 @@ from understudy.runtime.intake import Intake
 from understudy.runtime.performer import Performer
 from understudy.runtime.pipeline import build_pipeline
 from understudy.runtime.session import Session
-from understudy.transport import Arrival, PoseOutput
+from understudy.transport import PoseOutput
 from understudy_bench.motion import EndlessMotion
 from understudy_bench.openloop import now_ns
 from understudy_bench.processes import BenchError, ServerProcess
@@ -130,7 +130,7 @@ def _intake(solver: str, output: PoseOutput, motion: EndlessMotion) -> Intake:
         session.adopt(pipeline)
 
     intake = Intake(lambda name: performer, lambda name: session, adopt, output.send)
-    intake.handle(Arrival(list(motion.announcement), now_ns()))
+    intake.handle((list(motion.announcement), now_ns()))
     return intake
 
 
@@ -147,7 +147,7 @@ def _handle(
         seq = first + offset
         parts = [motion.frame_topic, motion.body(seq, seq * _PERIOD_NS)]
         begin = now_ns()
-        intake.handle(Arrival(parts, begin))
+        intake.handle((parts, begin))
         taken[offset % len(taken)] = now_ns() - begin
     meter.advance(frames)
     return first + frames

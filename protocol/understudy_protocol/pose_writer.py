@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
-from understudy_protocol.limits import MAX_U32
 from understudy_protocol.wire import pack
 
 # Fields in the order of `PoseWriter.write`, each with msgpack's mark of its type and the
@@ -94,22 +93,15 @@ class PoseWriter:
         publish_ns: int,
     ) -> bytes:
         """The body of a `pose` message; the numbers are not checked again."""
-        # Compared one by one: `max` and `min` would take longer than the packing.
-        if (
-            seq > MAX_U32
-            or source_seq > MAX_U32
-            or delay_ns > MAX_U32
-            or capture_ns < 0
-            or arrival_ns < 0
-            or publish_ns < 0
-        ):
+        a, b, c, d, e, f, g, h = _BEFORE
+        try:
+            self._parts[0] = _NUMBERS.pack(
+                self._start, a, seq, b, source_seq, c, delay_ns, d, status, e, residual_m,
+                f, capture_ns, g, arrival_ns, h, publish_ns,
+            )  # fmt: skip
+        except struct.error:  # one does not fit into its place
             changing = (seq, source_seq, delay_ns, status, residual_m)
             return self._write_large((*changing, capture_ns, arrival_ns, publish_ns))
-        a, b, c, d, e, f, g, h = _BEFORE
-        self._parts[0] = _NUMBERS.pack(
-            self._start, a, seq, b, source_seq, c, delay_ns, d, status, e, residual_m,
-            f, capture_ns, g, arrival_ns, h, publish_ns,
-        )  # fmt: skip
         return b"".join(self._parts)
 
     def _write_large(self, changing: Sequence[float]) -> bytes:

@@ -175,7 +175,7 @@ def listen_for_frames(address: str, seconds: float) -> InputFacts:
         while time.perf_counter() < end:
             arrival = source.receive()
             if arrival is not None:
-                listener.take(arrival.parts, arrival.time_ns)
+                listener.take(*arrival)
     stream = listener.first
     return InputFacts(
         address,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from understudy.ingest._kernels import NUMBERS, take_in
 from understudy.ingest.frame_reader import FrameReader, RawFrame
-from understudy.ingest.sequence import SequenceGate
+from understudy.ingest.sequence import SequenceGate, Step
 from understudy.ingest.skeletons import skeleton_from_message
 from understudy.ingest.source import FrameRejected, SourcePose
 from understudy.kinematics import Skeleton
@@ -127,10 +127,8 @@ class PerformerStream:
             pose.points[:] = np.nan if frame.points is None else frame.points
         self._follow(frame, arrival_ns, moved)
 
-    def _follow(self, frame: RawFrame, arrival_ns: int, moved_m: float) -> None:
-        """Fill in how this frame continues the stream."""
-        pose = self.pose
-        step = self._gate.commit(frame.run, frame.seq, frame.capture_ns, arrival_ns)
+    def _count(self, step: Step) -> None:
+        """Count what went wrong between the last frame and this one."""
         counts = self.counts
         if step.lost:
             counts["gaps"] += 1
@@ -139,9 +137,16 @@ class PerformerStream:
             counts["restarts"] += 1
         if step.clock_jumped:
             counts["clock-jumps"] += 1
+
+    def _follow(self, frame: RawFrame, arrival_ns: int, moved_m: float) -> None:
+        """Fill in how this frame continues the stream."""
+        pose = self.pose
+        step = self._gate.commit(frame.run, frame.seq, frame.capture_ns, arrival_ns)
+        if step.lost or step.restarted or step.clock_jumped:
+            self._count(step)
         jump = self._fresh or step.restarted
         if not jump and moved_m > TELEPORT_M and moved_m > TELEPORT_SPEED * step.dt:
-            counts["teleports"] += 1
+            self.counts["teleports"] += 1
             jump = True
         self._fresh = False
         pose.seq = frame.seq

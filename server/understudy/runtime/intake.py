@@ -12,7 +12,7 @@ from understudy.runtime.session import Session
 from understudy.runtime.timing import now_ns, wall_ns
 from understudy.transport import Arrival
 from understudy_protocol.errors import ProtocolError
-from understudy_protocol.topics import Kind, open_envelope
+from understudy_protocol.topics import open_envelope
 from understudy_protocol.uplink import decode_goal
 
 FindPerformer = Callable[[str], Performer | None]
@@ -41,14 +41,14 @@ class Intake:
         self._find_session = find_session
         self._on_skeleton = on_skeleton
         self._send = send
-        self._topics: dict[bytes, tuple[Kind, Performer]] = {}
+        self._senders: dict[bytes, Performer] = {}  # by the topics of their frames
 
     def handle(self, arrival: Arrival) -> None:
         """Take one message to its end."""
         parts, arrival_ns = arrival
-        known = self._topics.get(parts[0])
-        if known is not None and known[0] == "frame" and len(parts) == 2:
-            self._frame(known[1], parts[1], arrival_ns)
+        sender = self._senders.get(parts[0])
+        if sender is not None and len(parts) == 2:
+            self._frame(sender, parts[1], arrival_ns)
             return
         try:
             name, kind, body = open_envelope(parts)
@@ -62,10 +62,10 @@ class Intake:
             if performer is None:
                 self.refused["too-many-performers"] += 1
                 return
-            # Only topics of performers that were let in are remembered: the table stays small.
-            if len(self._topics) < 2 * MAX_PERFORMERS:
-                self._topics[parts[0]] = (kind, performer)
             if kind == "frame":
+                # Only topics of performers that were let in are remembered: the table stays small.
+                if len(self._senders) < MAX_PERFORMERS:
+                    self._senders[parts[0]] = performer
                 self._frame(performer, parts[1], arrival_ns)
             else:
                 self._skeleton(performer, parts[1])

@@ -101,9 +101,9 @@ class Performer:
         if pose.restarted:
             for session in self.sessions:
                 session.publish_event("restarted", f"performer {self.name!r} restarted")
-        live = self.live
+        live, skeleton_id = self.live, self.stream.skeleton_id
         for session in live:
-            session.advance(pose, self.stream.skeleton_id, arrival_ns, decoded_ns, ingested)
+            session.advance(pose, skeleton_id, arrival_ns, decoded_ns, ingested)
         for session in live:
             if session.watched:
                 session.show_goals()

@@ -26,7 +26,7 @@ from understudy.runtime.session import Session
 from understudy.runtime.timing import now_ns, wall_ns
 from understudy.solvers import SOLVERS
 from understudy.solvers.base import SolverError
-from understudy.transport import Arrival, PoseOutput
+from understudy.transport import PoseOutput
 from understudy_protocol.messages import FrameMessage, Marker, SkeletonMessage
 from understudy_protocol.skeletons import encode_skeleton, with_skeleton_id
 from understudy_protocol.uplink import encode_frame
@@ -107,7 +107,7 @@ def _rehearse(
         )
         rest = pipeline.source.rest_pose()
         points = np.zeros((len(message.markers), 3)) if message.markers else None
-        intake.handle(Arrival([b"rehearsal/skeleton", encode_skeleton(message)], now_ns()))
+        intake.handle(([b"rehearsal/skeleton", encode_skeleton(message)], now_ns()))
         sizes = len(pipeline.source), len(message.markers)
         performer.mailbox = Mailbox(message.id, *sizes)
         for seq in range(_FRAMES):
@@ -115,7 +115,7 @@ def _rehearse(
             frame = FrameMessage(
                 0, seq, wall_ns(at_ns), message.id, rest.root, rest.rotations_xyzw, points
             )
-            intake.handle(Arrival([b"rehearsal/frame", encode_frame(frame)], at_ns))
+            intake.handle(([b"rehearsal/frame", encode_frame(frame)], at_ns))
             performer.mailbox.sample(wall_ns(at_ns), SourcePose.allocate(*sizes))
             if seq == _FRAMES // 2:
                 session.hold_if_silent(at_ns, 0)  # the next frame is eased in

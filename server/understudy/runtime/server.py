@@ -169,11 +169,12 @@ class Server:
 
         def receive() -> None:
             arrival = source.receive()
-            if arrival is None:
-                return
-            output.gather(source.more)
             try:
-                intake.handle(arrival)
+                while arrival is not None:
+                    more = source.more
+                    output.gather(more)
+                    intake.handle(arrival)
+                    arrival = source.receive() if more else None
             finally:
                 if not source.more:
                     output.flush()

@@ -6,7 +6,7 @@ import selectors
 import socket
 import time
 from collections import Counter, deque
-from typing import Final, NamedTuple
+from typing import Final
 
 from understudy.transport.listener import HANDSHAKE_S, MOST_PEERS, PAUSE_S, Listener
 from understudy.transport.zmtp import SUBSCRIBER, Conversation, ZmtpError, encode
@@ -19,11 +19,8 @@ _HANDSHAKE_NS: Final = int(HANDSHAKE_S * 1e9)
 _PAUSE_NS: Final = int(PAUSE_S * 1e9)
 
 
-class Arrival(NamedTuple):
-    """A message: its parts, and when it was taken up (ns, `time.perf_counter_ns`)."""
-
-    parts: list[bytes]
-    time_ns: int
+Arrival = tuple[list[bytes], int]
+"""A message: its parts, and when it was taken up (ns, `time.perf_counter_ns`)."""
 
 
 class _Sender:
@@ -84,9 +81,9 @@ class FrameInput:
         """The next message, or None when there is none yet, after the time-out at the latest."""
         if not self._arrived:
             self._look()
-        if not self._arrived:
-            return None
-        return Arrival(self._arrived.popleft(), time.perf_counter_ns())
+            if not self._arrived:
+                return None
+        return self._arrived.popleft(), time.perf_counter_ns()
 
     def _look(self) -> None:
         """Read once from every peer that has something to say, or let new ones in."""

@@ -61,7 +61,7 @@ def next_parts(source: FrameInput) -> list[bytes]:
     for _ in range(500):
         arrival = source.receive()
         if arrival is not None:
-            return arrival.parts
+            return arrival[0]
     raise AssertionError("nothing came")
 
 
