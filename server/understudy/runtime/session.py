@@ -294,9 +294,9 @@ class Session:
 
         `at_ns` is now, both are on the performance counter.
         """
+        if heard_ns is None or at_ns - heard_ns < self._stale_after_ns:
+            return False
         with self._lock:
-            if heard_ns is None or at_ns - heard_ns < self._stale_after_ns:
-                return False
             if self._closed or self._pipeline is None or self._writer is None or not self._solved:
                 return True
             began = not self._stale
