@@ -43,7 +43,6 @@ class SequenceGate:
         self._capture_ns = 0
         self._arrival_ns = 0
         self._step = Step()
-        self._next = Step()  # of a frame that comes next, in time: only its `dt` changes
 
     def check(self, run: int, seq: int, arrival_ns: int) -> None:
         """Refuse a frame that came before, came late, or is of the run that was replaced last."""
@@ -60,14 +59,6 @@ class SequenceGate:
 
     def commit(self, run: int, seq: int, capture_ns: int, arrival_ns: int) -> Step:
         """Take a frame that `check` let pass; how it follows the last (valid until the next)."""
-        if seq == self._seq + 1 and run == self._run and self._started:
-            captured = (capture_ns - self._capture_ns) * 1e-9
-            arrived = (arrival_ns - self._arrival_ns) * 1e-9
-            if MIN_DT_S <= captured <= MAX_DT_S and captured - arrived <= CLOCK_TOLERANCE_S:
-                self._seq, self._capture_ns, self._arrival_ns = seq, capture_ns, arrival_ns
-                self.typical_dt += 0.05 * (captured - self.typical_dt)
-                self._next.dt = captured
-                return self._next  # as nearly every frame
         step = self._step
         step.lost = 0
         step.clock_jumped = False

@@ -48,13 +48,13 @@ class Recorder:
         self.flags.append(flags)
 
     def pass_on(self, messages: Sequence[bytes]) -> None:
-        raise NotImplementedError
+        """They are no poses."""
 
     def set_period(self, period: SetPeriod) -> None:
-        raise NotImplementedError
+        """Every pose is remembered."""
 
     def close(self) -> None:
-        pass
+        """Nothing is open."""
 
 
 Event = Callable[[Session, SourcePose], object]
@@ -64,6 +64,13 @@ def assert_same(relayed: Recorder, staged: Recorder) -> None:
     assert relayed.flags == staged.flags
     np.testing.assert_array_equal(relayed.roots, staged.roots)
     np.testing.assert_array_equal(relayed.rotations, staged.rotations)
+
+
+def show(source: SourcePose, frame: int) -> None:
+    """Let the performer be where the walk has them in a frame."""
+    source.root[:] = WALK.roots[frame]
+    source.rotations_xyzw[:] = WALK.rotations_xyzw[frame]
+    source.seq, source.dt, source.jump = frame, 1 / 120, frame == 0
 
 
 class Stage:
@@ -85,9 +92,7 @@ class Stage:
         for frame in range(frames):
             if frame in (0, renewed_at):
                 source = SourcePose.allocate(len(WALK.skeleton))
-            source.root[:] = WALK.roots[frame]
-            source.rotations_xyzw[:] = WALK.rotations_xyzw[frame]
-            source.seq, source.dt, source.jump = frame, 1 / 120, frame == 0
+            show(source, frame)
             if frame in events:
                 events[frame](self.session, source)
             at = now_ns()
@@ -199,9 +204,7 @@ def test_a_tear_is_bridged_for_all_characters_of_a_performer(
         stages = [Stage(output, solver) for solver in ("clik", "ukf")]
         source = SourcePose.allocate(len(WALK.skeleton))
         for frame in range(FRAMES):
-            source.root[:] = WALK.roots[frame]
-            source.rotations_xyzw[:] = WALK.rotations_xyzw[frame]
-            source.dt, source.jump = 1 / 120, frame == 0
+            show(source, frame)
             if frame in (21, 22):
                 _tear(stages[0].session, source)
             at = now_ns()
@@ -235,10 +238,9 @@ def test_a_frame_that_fails_half_way_does_not_mislead_the_next(output: PoseOutpu
     source = SourcePose.allocate(len(WALK.skeleton))
     failures = 0
     for frame in range(FRAMES):
-        source.root[:] = WALK.roots[frame]
+        show(source, frame)
         source.root[0] += 3.0 * (frame >= 21)
-        source.rotations_xyzw[:] = WALK.rotations_xyzw[frame]
-        source.dt, source.jump = 1 / 120, frame in (0, 21)
+        source.jump = frame in (0, 21)
         try:
             stage.session.advance(source, SOURCE_ID, 0, 0, 0)
         except OSError:
@@ -264,7 +266,7 @@ def test_what_happens_is_seen_in_the_frame_it_happens_in(
 
 
 @kernel("i8(i8, f8)")
-def lose_the_pose(address, dt):  # type: ignore[no-untyped-def]
+def lose_the_pose(address: int, dt: float) -> int:
     """A solver's step that leaves rotations which are none."""
     matrix(table_at(address), ROTATIONS)[0, 0] = np.nan
     return 0
